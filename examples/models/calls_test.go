@@ -500,7 +500,9 @@ func converse[M adk.MessageType](
 		tools := []tool.BaseTool{counted{"own", map[string]*schema.ParameterInfo{"value": {Type: schema.String}}, counts}}
 		var list []adk.TypedChatModelAgentMiddleware[M]
 		if isOurs {
-			h, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: hiddenCalls(counts), Protocol: toolsearch.SearchCall})
+			h, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{
+				DynamicTools: hiddenCalls(counts), Protocol: toolsearch.SearchCall,
+			})
 			require.NoError(t, err)
 			list = append(list, h)
 		} else {

@@ -197,8 +197,8 @@ func runWith[M adk.MessageType](t *testing.T, s search, dir string, m model.Base
 	return agent.Run(t.Context(), history)
 }
 
-// goesOn runs the conversation on, as it is and with another beginning. What a provider has bound to a request goes on if
-// this build made the conversation: another one may describe the tools in other words.
+// goesOn continues the conversation, unchanged and with another beginning. A provider's state stays valid if this build made
+// the conversation: another build may describe the tools in other words.
 func (c conversation[M]) goesOn(t *testing.T, s search, isOwn bool) {
 	for _, changed := range []bool{false, true} {
 		dir, model := c.unpacked(t), adktest.Script[M](s.after...)

@@ -64,7 +64,8 @@ var precedesNoun = setOf("a an the my our your his her its their this that these
 var precedesSubject = setOf("do can could should may must")
 
 // isPolite has words that precede what a request asks for.
-var isPolite = setOf("please can could would will you i we want need d like to help me kindly hi hello hey let s ok okay so now just then first also and")
+var isPolite = setOf("please can could would will you i we want need d like to help me " +
+	"kindly hi hello hey let s ok okay so now just then first also and")
 
 // ways precede a verb for what is asked: who asks how to delete a file wants to delete it.
 var ways = [...]string{"how to ", "how do i ", "how can i ", "how can we ", "how do we ", "way to ", "possible to "}
@@ -88,7 +89,8 @@ func setOf(words string) map[string]bool {
 }
 
 // ofChinese returns the operation of a run of Chinese: Read for a question, or that of its first verb; after
-// 把, which puts the object first, that of its last verb. A verb of one character counts at the start, and before what follows a verb; most others are halves of words.
+// 把, which puts the object first, that of its last verb. A verb of one character counts at the start, and before what
+// follows a verb; most others are halves of words.
 func ofChinese(text string, first bool) (op Operation) {
 	start, noun, objectFirst := first, false, false
 	for at := 0; at < len(text); {

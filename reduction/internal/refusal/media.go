@@ -21,16 +21,24 @@ const (
 )
 
 var (
-	tooMany = regexp.MustCompile(`\btoo (?:many|much)\b|\b(?:at most|up to|only|maximum of|limit of|max(?:imum)?|more than|no more than) \d+ (?:\w+ ){0,2}(?:images?|pictures?|photos?|audios?|videos?|files?|documents?|attachments?|media)|\b(?:number|count|amount) of\b|\d+ (?:\w+ ){0,2}(?:images?|pictures?|files?|documents?|attachments?)\b.*(?:\b(?:exceed\w*|max|maximum|limit|at most|only|more than)\b|>)|\b(?:total|combined|altogether|sum of|many image)\b|过多|最多|数量|总(?:大小|和|计)`)
+	tooMany = regexp.MustCompile(`\btoo (?:many|much)\b|\b(?:at most|up to|only|maximum of|limit of|max(?:imum)?|more than|` +
+		`no more than) \d+ (?:\w+ ){0,2}(?:images?|pictures?|photos?|audios?|videos?|files?|documents?|` +
+		`attachments?|media)|\b(?:number|count|amount) of\b|\d+ (?:\w+ ){0,2}(?:images?|pictures?|files?|` +
+		`documents?|attachments?)\b.*(?:\b(?:exceed\w*|max|maximum|limit|at most|only|more than)\b|>)|` +
+		`\b(?:total|combined|altogether|sum of|many image)\b|过多|最多|数量|总(?:大小|和|计)`)
 
 	sizeUnit = regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kmg]i?b|bytes?|pixels?|px)\b`)
 
-	tooLarge = regexp.MustCompile(`\b(?:too (?:large|big)|exceed(?:s|ed|ing)?|larger than|over the|dimensions?|maximum size|size limit)\b|过大|太大|超过|超出`)
+	tooLarge = regexp.MustCompile(`\b(?:too (?:large|big)|exceed(?:s|ed|ing)?|larger than|over the|dimensions?|maximum size|` +
+		`size limit)\b|过大|太大|超过|超出`)
 
-	unreadable = regexp.MustCompile(`\b(?:could not|cannot|can not|unable to|failed to) (?:be )?(?:process|decode|read|load|parse|download|identify|open)\w*\b|\b(?:invalid|corrupt\w*|unreadable|malformed|broken|unsupported)\b|\bnot (?:a )?(?:valid|supported)\b|\bnot represent a valid\b|无效|无法|损坏|不支持|解析失败`)
+	unreadable = regexp.MustCompile(`\b(?:could not|cannot|can not|unable to|failed to) (?:be )?(?:process|decode|read|load|parse|` +
+		`download|identify|open)\w*\b|\b(?:invalid|corrupt\w*|unreadable|malformed|broken|unsupported)\b|` +
+		`\bnot (?:a )?(?:valid|supported)\b|\bnot represent a valid\b|无效|无法|损坏|不支持|解析失败`)
 
 	// capability matches errors of models that take no media at all.
-	capability = regexp.MustCompile(`\b(?:models?|endpoints?|deployments?) (?:\S+ )?(?:do(?:es)?|is|are|can)(?: not|n t)\b|\bno endpoints?\b|\bvision\b|\bmodalit\w+|模型不支持`)
+	capability = regexp.MustCompile(`\b(?:models?|endpoints?|deployments?) (?:\S+ )?(?:do(?:es)?|is|are|can)(?: not|n t)\b|` +
+		`\bno endpoints?\b|\bvision\b|\bmodalit\w+|模型不支持`)
 )
 
 // Media returns what an error says about the media of a request, and how many the model takes, zero if that is not

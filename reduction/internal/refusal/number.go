@@ -46,13 +46,18 @@ var (
 	numberInText = regexp.MustCompile(`(^|[^a-z0-9._-])(` + numberPattern + `)`)
 
 	// notTokens matches what follows a number of something else.
-	notTokens = regexp.MustCompile(`^\)?[ -]*(?:%|[kmg]?i?b\b|bytes?|characters?|chars?|code points|seconds?|secs?|s\b|ms\b|minutes?|images?|files?|pages?|items?|messages?|requests?|answer|字符|字节|秒|张|个字|条|次)`)
+	notTokens = regexp.MustCompile(`^\)?[ -]*(?:%|[kmg]?i?b\b|bytes?|characters?|chars?|code points|seconds?|secs?|s\b|ms\b|` +
+		`minutes?|images?|files?|pages?|items?|messages?|requests?|answer|字符|字节|秒|张|个字|条|次)`)
 
 	// limitBefore matches text behind which a number is the limit.
-	limitBefore = regexp.MustCompile(`(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|less|fewer) than|at most|up to|only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)[^0-9]{0,40}$`)
+	limitBefore = regexp.MustCompile(`(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|(?:longer|larger|` +
+		`greater|bigger|more|less|fewer) than|at most|up to|only|range|context (?:length|size)|supports?|` +
+		`allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)[^0-9]{0,40}$`)
 
 	// sizeBefore matches words between a limit and a number that say that the number is not the limit.
-	sizeBefore = regexp.MustCompile(`\b(?:by|but|got|received|requested|request(?:ed)? (?:has|contains|is)|given|resulted|results|current(?:ly)?|contains?|while|used|answer|has|have|was|were|your|actual|status|code)\b|实际|当前|但|[:,] *input[^0-9]*$`)
+	sizeBefore = regexp.MustCompile(`\b(?:by|but|got|received|requested|request(?:ed)? (?:has|contains|is)|given|resulted|results|` +
+		`current(?:ly)?|contains?|while|used|answer|has|have|was|were|your|actual|status|code)\b|实际|当前|但|` +
+		`[:,] *input[^0-9]*$`)
 
 	// limitBehind matches text before which a number is the limit.
 	limitBehind = regexp.MustCompile(`^\)?[ -]*(?:tokens? )?(?:max|maximum|limit|context|window)\b`)
@@ -60,7 +65,8 @@ var (
 	// otherUnit matches sentences whose numbers are not tokens.
 	otherUnit = regexp.MustCompile(`\b(?:bytes?|characters?|string|body size|[kmg]i?b)\b|字符|字节`)
 
-	lastLimitWord = regexp.MustCompile(`.*(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|than|at most|up to|only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)`)
+	lastLimitWord = regexp.MustCompile(`.*(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|than|at most|up to|` +
+		`only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)`)
 )
 
 // limitIn returns the number of tokens that an error names as the limit, zero if there is none. Of several numbers it

@@ -12,13 +12,15 @@ import (
 
 var (
 	// fieldBefore matches text behind which a quotation is the value of a field: the key of a log line, or that of JSON.
-	fieldBefore = regexp.MustCompile(`(?i)(?:["'\\]\s*[:=]\s*|\b(?:message|msg|errors?|detail|details|reason|cause|description|desc|body|text|title)\s*[:=]\s*|[-\[{(,]\s*|^\s*)$`)
+	fieldBefore = regexp.MustCompile(`(?i)(?:["'\\]\s*[:=]\s*|\b(?:message|msg|errors?|detail|details|reason|cause|description|desc|` +
+		`body|text|title)\s*[:=]\s*|[-\[{(,]\s*|^\s*)$`)
 
 	// keyBehind matches text before which a quotation is a key of JSON.
 	keyBehind = regexp.MustCompile(`^\s*:`)
 
 	// statusOnly matches text that has nothing but a status.
-	statusOnly = regexp.MustCompile(`(?i)^(?:\b(?:api|http|errors?|code|status|bad|request|returned|received|unexpected|with)\b|[^a-z])*$`)
+	statusOnly = regexp.MustCompile(`(?i)^(?:\b(?:api|http|errors?|code|status|bad|request|returned|received|unexpected|with)\b|` +
+		`[^a-z])*$`)
 
 	endsSentence = regexp.MustCompile(`[.!?;](?:\s|$)|[。；！？\n|]|\\n|["'}\]]+\s*,\s*|,\s*["'{]+`)
 	wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])`)
@@ -125,17 +127,21 @@ var meaningless = []struct {
 	{regexp.MustCompile(`</?[a-z][a-z0-9]*>`), " "},
 	{regexp.MustCompile(`https?://\S+|(?:^|\s)/[\w./-]+`), " "},
 	// Fields of messages: only their content counts.
-	{regexp.MustCompile(`\b(?:messages?|inputs?|contents?|prompts?)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\d+\])*?\.?(?:content|text|output|parts?|input)(?:\.\d+|\[\d+\])*(?:\.text|\.content)?\b`), " messages "},
+	{regexp.MustCompile(`\b(?:messages?|inputs?|contents?|prompts?)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\d+\])*?\.?(?:content|` +
+		`text|output|parts?|input)(?:\.\d+|\[\d+\])*(?:\.text|\.content)?\b`), " messages "},
 	{regexp.MustCompile(`\b(?:messages?|inputs?|contents?|prompts?)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\d+\])*`), " "},
 	// Keys.
 	{regexp.MustCompile(`["'\\]+[\w.-]+["'\\]+\s*:`), " "},
 	{regexp.MustCompile(`\b(?:message|msg|error|input|context)\s*[:=]`), " "},
 	// The limit of the answer is not that of the request.
-	{regexp.MustCompile(`\bmax[ _](?:new[ _]|completion[ _]|output[ _])?tokens?\b|\bmaxtokens\b|\bmax[ _](?:new|output|completion)[ _]?tokens\b`), " answer "},
+	{regexp.MustCompile(`\bmax[ _](?:new[ _]|completion[ _]|output[ _])?tokens?\b|\bmaxtokens\b|\bmax[ _](?:new|output|` +
+		`completion)[ _]?tokens\b`), " answer "},
 	{regexp.MustCompile(`\b(?:completion|output|response|generated|generation|reasoning|thinking|new)[ _]tokens?\b`), " answer "},
 	// Words that mean something else.
-	{regexp.MustCompile(`\binput should be\b|\b(?:input|prompt) validation error\b|\binvalid input\b|\binput (?:tag|value|parameters?|type|format)\b|\bsystem (?:message|prompt)s?\b|\berror message\b`), " "},
-	{regexp.MustCompile(`\b(?:unexpected|invalid|unknown|access|auth|bearer|api|refresh|id|csrf|session|security|expired|stop|special|jwt|oauth)[ _-]tokens?\b`), " "},
+	{regexp.MustCompile(`\binput should be\b|\b(?:input|prompt) validation error\b|\binvalid input\b|\binput (?:tag|` +
+		`value|parameters?|type|format)\b|\bsystem (?:message|prompt)s?\b|\berror message\b`), " "},
+	{regexp.MustCompile(`\b(?:unexpected|invalid|unknown|access|auth|bearer|api|refresh|id|csrf|session|security|expired|` +
+		`stop|special|jwt|oauth)[ _-]tokens?\b`), " "},
 	{regexp.MustCompile(`\bcontext (?:deadline|cancell?ed|caching|cache)\b`), " deadline "},
 	{regexp.MustCompile(`-max\b|\bmax retries\b`), " "},
 	{regexp.MustCompile(`超时`), " timeout "},
