@@ -78,6 +78,9 @@ func (s *settings[M]) isDefaultPath(filePath string) bool {
 func resolveInvokable[M adk.MessageType, A, R any](
 	s *settings[M], called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error),
 ) func(context.Context, A, ...tool.Option) (R, error) {
+	if called == nil || endpoint == nil {
+		return endpoint
+	}
 	return func(ctx context.Context, argument A, opts ...tool.Option) (R, error) {
 		argument, answer, err := resolveArgument(ctx, s, called, argument)
 		if err != nil || answer != "" {
@@ -91,6 +94,9 @@ func resolveInvokable[M adk.MessageType, A, R any](
 func resolveStreamable[M adk.MessageType, A, T any](
 	s *settings[M], called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error),
 ) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+	if called == nil || endpoint == nil {
+		return endpoint
+	}
 	return func(ctx context.Context, argument A, opts ...tool.Option) (*schema.StreamReader[T], error) {
 		argument, answer, err := resolveArgument(ctx, s, called, argument)
 		if err != nil {
@@ -109,7 +115,7 @@ func resolveArgument[M adk.MessageType, A any](
 	ctx context.Context, s *settings[M], called *adk.ToolContext, argument A,
 ) (resolved A, answer string, err error) {
 	text := argumentText(argument)
-	if called == nil || text == "" || s.reader.IsReadTool(ctx, called.Name) {
+	if text == "" || s.reader.IsReadTool(ctx, called.Name) {
 		return argument, "", nil
 	}
 	args, refusal := s.resolver(ctx, called.Name).Resolve(ctx, text)
