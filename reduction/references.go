@@ -8,7 +8,6 @@ package reduction
 import (
 	"context"
 	"path"
-	"slices"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -31,7 +30,10 @@ import (
 // recordReferences records which stored values the notices of a history show.
 func (s *settings[M]) recordReferences(ctx context.Context, msgs []M) {
 	lines := s.referenceTargets(msgs).Lines()
-	slices.Sort(lines)
+	if len(lines) == 0 {
+		_ = adk.DeleteRunLocalValue(ctx, referencesKey)
+		return
+	}
 	_ = adk.SetRunLocalValue(ctx, referencesKey, lines)
 }
 

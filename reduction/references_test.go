@@ -146,6 +146,8 @@ func testCopiesResultByteForByte[M adk.MessageType](t *testing.T, streaming bool
 }
 
 // A handler before reduction, such as an approval, sees the reference, and one after it the value.
+//
+//claim:security-75
 func TestResolveReferences_HandlersAfterSeeValue(t *testing.T) {
 	adktest.Both(t, testHandlersAfterSeeValue[*schema.Message], testHandlersAfterSeeValue[*schema.AgenticMessage])
 }
@@ -269,6 +271,8 @@ func (u unreadable) ReadRange(ctx context.Context, name string, offset, length i
 }
 
 // What must not be read never reaches a tool as text, and never reads a file.
+//
+//claim:security-72 security-73 security-74
 func TestResolveReferences_AnswersWhatCannotBeRead(t *testing.T) {
 	adktest.Both(t, testAnswersWhatCannotBeRead[*schema.Message], testAnswersWhatCannotBeRead[*schema.AgenticMessage])
 }
@@ -352,6 +356,8 @@ func testAnswersWhatCannotBeRead[M adk.MessageType](t *testing.T, streaming bool
 }
 
 // A path is a path if no notice of this conversation shows it, and in arguments that take files.
+//
+//claim:security-72
 func TestResolveReferences_LeavesOtherPaths(t *testing.T) {
 	adktest.Both(t, testLeavesOtherPaths[*schema.Message], testLeavesOtherPaths[*schema.AgenticMessage])
 }

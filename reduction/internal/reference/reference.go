@@ -9,7 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,10 +24,10 @@ import (
 // arguments of an earlier call, zero for a result.
 type Targets map[string]int
 
-// Lines returns the targets as lines of text, one for each.
+// Lines returns the targets as lines of text, one for each, sorted by path.
 func (t Targets) Lines() (lines []string) {
-	for filePath, bytes := range t {
-		lines = append(lines, strconv.Itoa(bytes)+" "+filePath)
+	for _, filePath := range slices.Sorted(maps.Keys(t)) {
+		lines = append(lines, strconv.Itoa(t[filePath])+" "+filePath)
 	}
 	return lines
 }
