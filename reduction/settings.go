@@ -73,9 +73,8 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 		c.GenTruncOffloadFilePath = restrictToRoot(c.RootDir, offload.TruncDir, readable, c.GenTruncOffloadFilePath)
 		c.GenClearOffloadFilePath = restrictToRoot(c.RootDir, offload.ClearDir, readable, c.GenClearOffloadFilePath)
 	}
-	canPass := s.canPassReferences()
 	s.decider = clearing.Decider{
-		CanPass: canPass,
+		CanPass: s.canPassReferences(),
 		Root:    c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
 		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.AllowBelow(resultDirs...),
 	}
