@@ -85,8 +85,8 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
 	// truncated to at most this many, the notice included. A notice needs 400 plus the
-	// lengths of RootDir and ReadFileToolName (413 with the defaults): a smaller limit
-	// counts as that. If zero, defaults to 50,000.
+	// lengths of RootDir and ReadFileToolName (413 with the defaults), and 80 more with
+	// ResolveReferences: a smaller limit counts as that. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
@@ -179,6 +179,19 @@ type TypedConfig[M adk.MessageType] struct {
 	// tool that returns parts; any other read tool reads the stored JSON. If false, media stay, unless WindowTokens
 	// is set, which implies ClearMedia.
 	ClearMedia bool
+
+	// ResolveReferences lets the model pass stored content on without writing it again. A string in the arguments of a
+	// call that is nothing but a notice of this conversation, or nothing but the path in one, is replaced by the
+	// stored content before the tool runs; the notices say so. Content of a result is a string. It is JSON if it is a
+	// list or an object and the tool's schema takes other values than strings in this place; a value of earlier
+	// arguments becomes what it was. Only default paths below RootDir that notices of this conversation show
+	// are resolved, up to 64 MiB each; media are not. A path stays a path in the calls of the read tool and in
+	// arguments whose name says that they take a file, such as path, file_path or uri.
+	//
+	// Handlers before this one in Handlers, such as an approval, see the reference; later ones see the content.
+	// Where content cannot be read, the call is answered instead: the model must pass the content itself. If false, the
+	// call is answered for every notice, so that no tool gets one as a value, and a path is a path.
+	ResolveReferences bool
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
@@ -298,7 +311,8 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // Recommended returns a configuration that saves tokens: it clears at 32,000
 // tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
 // 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
-// values of arguments over 4,000 bytes, and media of cleared results; compacts JSON; leaves the texts of skills, in
+// values of arguments over 4,000 bytes, and media of cleared results; passes stored content on to tools; compacts JSON;
+// leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
 // and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery
 // to jq.Query of module reduction/jq.
@@ -324,6 +338,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ProvideReadTool:    true,
 		Preview:            shortPreview,
 		ClearMedia:         true,
+		ResolveReferences:  true,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
@@ -480,12 +495,19 @@ func (t *TypedConfig[M]) validate() (out []error) {
 // maxNoticeBytes is the size of the longest notice in bytes, without RootDir and ReadFileToolName.
 const maxNoticeBytes = 400
 
+// maxPassBytes is how much longer a notice is that says how to pass the content on.
+const maxPassBytes = 80
+
 // withNoticeRoom raises a limit so that a notice fits: nothing could be truncated to a smaller one. Zero stays.
 func (t *TypedConfig[M]) withNoticeRoom(limit int) int {
 	if limit == 0 {
 		return 0
 	}
-	return max(limit, maxNoticeBytes+len(t.RootDir)+len(t.ReadFileToolName))
+	least := maxNoticeBytes + len(t.RootDir) + len(t.ReadFileToolName)
+	if t.ResolveReferences {
+		least += maxPassBytes
+	}
+	return max(limit, least)
 }
 
 // validateReadTool checks that ProvideReadTool can read everything back.

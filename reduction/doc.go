@@ -35,6 +35,8 @@
 //   - Calls keep their results, ids and order. Images, audio, video, files and
 //     search results stay where they are, unless ClearMedia or WindowTokens is set.
 //   - Content that was read back is never stored again, and never truncated.
+//   - No tool gets a notice as an argument: the call is answered, or with ResolveReferences gets the stored
+//     content.
 //   - If a store fails, hangs for StoreTimeout, panics or keeps only a part, only the saving is lost: a
 //     result stays in the conversation; a stream keeps its head and tail, and the
 //     notice says so.

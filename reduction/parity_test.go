@@ -341,6 +341,7 @@ var scenarios = []scenario{
 	{"R-37", "the names in a store that can only write", writeOnlyNames[*schema.Message], writeOnlyNames[*schema.AgenticMessage]},
 	{"R-38", "a history of several turns that was kept whole", keptWhole[*schema.Message], keptWhole[*schema.AgenticMessage]},
 	{"R-39", "a store that hangs", hangingWrite[*schema.Message], hangingWrite[*schema.AgenticMessage]},
+	{"R-40", "a notice as an argument", noticeAsArgument[*schema.Message], noticeAsArgument[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -810,6 +811,13 @@ func keptWhole[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 			adktest.Result[M](id, "shell", strings.Repeat("words of it ", size/12)))
 	}
 	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, msgs, 1500)
+}
+
+// noticeAsArgument is what a call returns that has a notice in place of a value.
+func noticeAsArgument[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	const args = `{"text":"<persisted-output>Old result (9 bytes), saved in full to: /tmp/clear/c\nRead it.</persisted-output>"}`
+	mw := m.must(&reduction.TypedConfig[M]{Backend: &writes{}})
+	return runInvokable(context.Background(), mw, callC, args, []string{"written"})
 }
 
 // hangingWrite is how long a tool call waits for a store that answers after an hour.

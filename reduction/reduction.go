@@ -62,7 +62,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 		return ctx, err
 	}
 	rc.Tools = tools
-	return withRun(offload.WithPass(next), m.settings, new(run)), nil
+	return withRun(offload.WithPass(next), m.settings, &run{tools: tools}), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -195,28 +195,31 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	m.settings.recordNoticeFiles(ctx, msgs, calls)
+	if m.settings.cfg.ResolveReferences {
+		m.settings.recordReferences(ctx, msgs)
+	}
 	if m.settings.hasPreviews {
 		m.settings.recordQuestion(ctx, msgs)
 	}
 	return ctx, state, nil
 }
 
-// WrapInvokableToolCall truncates what a tool returns as a string.
+// WrapInvokableToolCall resolves references in the arguments of a tool, and truncates what it returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, resolveInvokable(m.settings, tCtx, endpoint)), nil
 }
 
-// WrapEnhancedInvokableToolCall truncates what a tool returns in parts.
+// WrapEnhancedInvokableToolCall resolves references in the arguments of a tool, and truncates what it returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, resolveInvokable(m.settings, tCtx, endpoint)), nil
 }
 
-// WrapStreamableToolCall truncates what a tool streams as strings.
+// WrapStreamableToolCall resolves references in the arguments of a tool, and truncates what it streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, emptyresult.EnsureChunk(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
 }
 
-// WrapEnhancedStreamableToolCall truncates what a tool streams in parts.
+// WrapEnhancedStreamableToolCall resolves references in the arguments of a tool, and truncates what it streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, emptyresult.EnsureChunk(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
 }

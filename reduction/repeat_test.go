@@ -220,6 +220,7 @@ func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *re
 	cfg.MaxTokensAtTurnStart = pick(0, 0, cfg.MaxTokensForClear/2, cfg.MaxTokensForClear*2)
 	cfg.WindowTokens = pick(0, 0, 0, 4000, 8000)
 	cfg.ClearMedia = r.IntN(2) == 0
+	cfg.ResolveReferences = r.IntN(2) == 0
 	if target := pick(0, 0, cfg.MaxTokensForClear/2); cfg.MaxTokensAtTurnStart == 0 || target <= cfg.MaxTokensAtTurnStart {
 		cfg.ClearTargetTokens = target
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
@@ -27,7 +28,8 @@ type run struct {
 	markedAt       atomic.Int64 // when files were marked as used, in seconds
 	requestRefused atomic.Bool  // the request of this model call, as too long or for its media
 	media          atomic.Pointer[mediaLimits]
-	retryTarget    atomic.Int64 // how many tokens it may have then; zero: any number
+	tools          []tool.BaseTool // of the agent, as the run begins
+	retryTarget    atomic.Int64    // how many tokens it may have then; zero: any number
 }
 
 // runKey is the key of a run in a context. An agent may have several middlewares, each with its own settings.
@@ -112,6 +114,9 @@ const (
 
 	// windowKey has how many tokens a request may have, since one was refused.
 	windowKey = "__einolean_reduction_window__"
+
+	// referencesKey has the stored values that notices show, for the calls of this round.
+	referencesKey = "__einolean_reduction_references__"
 
 	// questionKey has the last texts of the user and of the model.
 	questionKey = "__einolean_reduction_question__"

@@ -8,6 +8,7 @@ package reduction
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -73,16 +74,24 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 		c.GenClearOffloadFilePath = restrictToRoot(c.RootDir, offload.ClearDir, readable, c.GenClearOffloadFilePath)
 	}
 	s.decider = clearing.Decider{
-		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
+		CanPass: s.canPassReferences(),
+		Root:    c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
 		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.AllowBelow(resultDirs...),
 	}
 	s.truncator = s.newTruncator()
 	return s
 }
 
+// canPassReferences reports whether arguments of calls may be references, and every store can be read.
+func (s *settings[M]) canPassReferences() bool {
+	isUnreadable := func(store *offload.Store) bool { return !store.Readable() }
+	return s.cfg.ResolveReferences && !slices.ContainsFunc(s.files.Stores, isUnreadable)
+}
+
 func (s *settings[M]) newTruncator() truncate.Truncator {
 	t := truncate.Truncator{
 		Root: s.cfg.RootDir, Files: s.files, Rules: &s.policies, Reader: &s.reader, Report: s.reporter,
+		CanPass:      s.canPassReferences() && s.cfg.GenTruncOffloadFilePath == nil,
 		TruncHandler: s.callTruncHandler, Preview: s.preview,
 		Previews:    func(tool string) bool { return s.previewOf(tool) != nil },
 		NoticePaths: func(ctx context.Context) []string { return runLocal[[]string](ctx, noticeFilesKey) },

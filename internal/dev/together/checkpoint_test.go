@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
@@ -36,6 +37,7 @@ func goOn[M adk.MessageType](kind string) func(t *testing.T) {
 	return func(t *testing.T) {
 		stops := map[string]stop[M]{"checkpoint-" + kind: inAProgram[M](), "checkpoint-failed-" + kind: withAFailure[M]()}
 		stops["checkpoint-all-"+kind] = withNothingHidden[M]()
+		stops["checkpoint-references-"+kind] = withAReference[M]()
 		for _, p := range protocols() {
 			stops["checkpoint-loaded-"+strings.ToLower(p.name)+"-"+kind] = withLoadedTools[M](p)
 		}
@@ -219,6 +221,37 @@ func withLoadedTools[M adk.MessageType](p protocol) stop[M] {
 		require.Contains(t, resultIn(requests[1].Messages, "again"), "echo", "what had been found can be called")
 	}
 	return s
+}
+
+// withAReference stops in a tool whose argument is the path of a stored result: it gets the content before and after.
+func withAReference[M adk.MessageType]() stop[M] {
+	content := strings.Repeat("a line\n", 2000)
+	fetch := adktest.Tool(adktest.Invokable, &schemaInfo{Name: "fetch", Desc: "fetches"}, func(context.Context, string) (string, error) { return content, nil })
+	return stop[M]{
+		before: []adktest.Turn{
+			adktest.Do(adktest.ToolCall{ID: "page", Name: "fetch", Args: "{}"}),
+			adktest.Do(adktest.ToolCall{ID: "keep", Name: "save", Args: `{"text":"/tmp/trunc/page"}`}),
+		},
+		ran: 1, tools: []tool.BaseTool{fetch},
+		handlers: func(t *testing.T, ran *adktest.Ran) []handler[M] {
+			files := store.NewMemory(0)
+			require.NoError(t, files.Write(t.Context(), &filesystem.WriteRequest{FilePath: "/tmp/trunc/page", Content: content}))
+			save := adktest.Tool(adktest.Invokable, &schemaInfo{Name: "save", Desc: "saves"}, func(ctx context.Context, args string) (string, error) {
+				if args != `{"text":`+quoted(content)+`}` {
+					return "wrong arguments", nil
+				}
+				if was, _, _ := tool.GetInterruptState[any](ctx); !was {
+					return "", tool.Interrupt(ctx, "may I?")
+				}
+				return "saved", ran.Add(ctx)
+			})
+			search := searchOf[M](t, toolsearch.Config{DynamicTools: []tool.BaseTool{save}, HideAbove: 1 << 30})
+			return adktest.Handlers(search, reductionOf(t, *reduction.RecommendedTyped[M](files)))
+		},
+		check: func(t *testing.T, requests []adktest.Wire[M]) {
+			require.Equal(t, "saved", resultIn(requests[0].Messages, "keep"))
+		},
+	}
 }
 
 // withNothingHidden stops in an agent that had too few tools to hide them.

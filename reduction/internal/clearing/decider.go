@@ -36,6 +36,7 @@ type Decider struct {
 	Root             string // RootDir of the configuration
 	MinSavingBytes   int    // how many bytes a notice in place of a result must save
 	MaxArgumentBytes int    // how many bytes a value in the arguments of an old call may have; zero: any number
+	CanPass          bool   // calls may pass content on by its path
 	CustomPaths      bool   // a generator of the user's named the files of truncated results
 	IsResult         func(filePath string) bool
 
@@ -47,7 +48,7 @@ type Decider struct {
 func (d Decider) ForRun(readTool string, callbacks Callbacks) *Decider {
 	d.callbacks = callbacks
 	d.renderer = renderer{root: d.Root, maxArgumentBytes: d.MaxArgumentBytes, notices: notice.Current()}
-	d.renderer.data = d.renderer.notices.WithHint(notice.Data{Tool: readTool})
+	d.renderer.data = d.renderer.notices.WithHint(notice.Data{Tool: readTool, CanPass: d.CanPass})
 	return &d
 }
 
@@ -241,8 +242,8 @@ func (d *Decider) render(plan Plan) (change Change, ok bool) {
 
 // clearNotice makes the notice that says where a result is, and reports whether it saves enough.
 func (d *Decider) clearNotice(plan Plan) (text string, ok bool) {
-	notices, data := d.renderer.notices, d.renderer.data
-	data.Bytes, data.Path, data.Call = plan.file.statedBytes, plan.file.path, plan.duplicateOf
+	notices, data := d.renderer.notices, d.renderer.dataFor(plan.file.path)
+	data.Bytes, data.Call = plan.file.statedBytes, plan.duplicateOf
 	form, suffix := notices.Cleared, 0
 	switch {
 	case plan.duplicateOf != "":
@@ -264,8 +265,7 @@ const minExcerptBytes = 1000
 
 // excerptNotice makes the notice with as much of a result as may stay. ok is false if it is not shorter.
 func (d *Decider) excerptNotice(plan Plan) (text string, ok bool) {
-	c, data := plan.Candidate, d.renderer.data
-	data.Path = plan.file.path
+	c, data := plan.Candidate, d.renderer.dataFor(plan.file.path)
 	room := c.Size * plan.maxTokens / max(c.Tokens, 1)
 	if plan.file.isPage {
 		// The model has not seen the page: it must ask for less, and what it asks for needs room.

@@ -31,6 +31,16 @@ type renderer struct {
 	data             notice.Data // common to all notices
 }
 
+// dataFor returns the data of a notice about the content at a path.
+func (r *renderer) dataFor(filePath string) notice.Data {
+	data := r.data
+	if data.CanPass && !offload.IsDefaultPath(r.root, filePath) {
+		data.CanPass, data.Hint = false, ""
+	}
+	data.Path = filePath
+	return data
+}
+
 // reference is a text in place of stored content: of a long value in the arguments of a call, or of a medium.
 type reference struct {
 	path          string       // where the content is; a medium is stored as JSON
@@ -78,13 +88,13 @@ func (r *renderer) planned(ref reference, store *offload.Store, filePath, conten
 
 // withText returns a reference with its text, which in arguments is a JSON string.
 func (r *renderer) withText(ref reference) reference {
-	data := r.data
-	data.Path = ref.path
+	data := r.dataFor(ref.path)
 	if ref.medium == nil {
 		data.Bytes = ref.end - ref.start
 		ref.text = display.Quoted(r.notices.Fill(r.notices.Argument, data))
 		return ref
 	}
+	data.CanPass, data.Hint = false, "" // arguments take texts
 	data.Bytes, data.Medium = len(ref.item.Content), string(ref.medium.Output.Type)
 	if m := message.MediumOf(ref.medium.Output); isShowableType(m.MIMEType) {
 		data.Medium = cmp.Or(m.MIMEType, data.Medium)

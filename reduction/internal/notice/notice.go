@@ -37,6 +37,9 @@ type Texts struct {
 	Medium           template // an image, a sound, a film or a file
 	Hint             template // which tool to read it with
 	HintQuery        template // the same, for one that finds passages
+	HintPass         template // how to pass the whole content to a tool
+	Unresolved       template // the answer to a call with a notice as an argument
+	Lost             template // the same, if the content was not stored
 }
 
 var (
@@ -60,6 +63,9 @@ func parseNotices(t *prompt.Texts) *Texts {
 		Medium:           t.Pieces("medium"),
 		Hint:             t.Pieces("hint"),
 		HintQuery:        t.Pieces("hintquery"),
+		HintPass:         t.Pieces("hintpass"),
+		Unresolved:       t.Pieces("unresolved"),
+		Lost:             t.Pieces("lost"),
 	}
 }
 
@@ -88,16 +94,31 @@ func Sanitize(s string) string {
 
 var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
 
-// WithHint returns the data of a notice with the hint which tool to read with, if there is one.
+// WithHint returns the data of a notice with the hint which tool to read with, if there is one, and how to pass the
+// content on, if that is possible.
 func (t *Texts) WithHint(v Data) Data {
-	if v.Tool != "" && v.Hint == "" {
+	if v.Hint != "" {
+		return v
+	}
+	if v.Tool != "" {
 		hint := t.Hint
 		if v.CanSearch {
 			hint = t.HintQuery
 		}
 		v.Hint = hint.fill(v)
 	}
+	if v.CanPass {
+		v.Hint = strings.TrimPrefix(v.Hint+"\n"+t.HintPass.fill(v), "\n")
+	}
 	return v
+}
+
+// Refuse renders the answer to a call with an argument that stands for content at a path, empty if it was not stored.
+func (t *Texts) Refuse(filePath string) string {
+	if !Showable(filePath) {
+		return t.Lost.fill(Data{})
+	}
+	return t.Unresolved.fill(Data{Path: filePath})
 }
 
 // minExcerpt is how many bytes of a result are worth showing.
@@ -169,6 +190,7 @@ type Data struct {
 	Path, Tool                  string
 	head, tail, Preview         string
 	CanSearch                   bool   // the tool finds passages
+	CanPass                     bool   // the path stands for the content as an argument
 	Call                        string // the earlier call with an equal result
 	Medium                      string // the type of a medium
 	Hint                        string // set by WithHint

@@ -221,6 +221,47 @@ func isReference(value string) bool {
 
 var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
 
+// Whole returns the notice that a whole text is, if it is one: in place of a result, of a medium, or of a value in
+// arguments. White space around it does not count.
+func Whole(text string) (n Notice, ok bool) {
+	text = strings.TrimSpace(text)
+	switch {
+	case slices.Contains(placeholders, text):
+		return Notice{kind: clearedNotice}, true
+	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
+		line, _, _ := strings.Cut(strings.TrimSuffix(text, "]"), "\n")
+		words, filePath := splitPath(line)
+		if len(text) > MaxPath+2*maxEnd || !argumentFile.MatchString(filePath) {
+			return Notice{}, false
+		}
+		return Notice{kind: clearedNotice, Path: filePath, Bytes: max(0, greatest(words))}, true
+	case strings.HasPrefix(text, openTag) && HasEnvelope(text) && strings.Count(text, envelopeName) == 2:
+		n, _, _ = parse(text)
+		return n, n.kind != noNotice
+	}
+	return Notice{}, false
+}
+
+// IsPage reports whether a whole text is the notice of a page, which is a part of the file that it names.
+func IsPage(text string) bool {
+	_, words, _ := parse(strings.TrimSpace(text))
+	return slices.ContainsFunc(pageWords, func(end string) bool { return strings.HasSuffix(words, end) })
+}
+
+// pageWords are the last words before the path in the notices of pages.
+var pageWords = wordsBeforePath(english.Page, english.LongPage, chinese.Page, chinese.LongPage)
+
+func wordsBeforePath(notices ...template) (words []string) {
+	for _, f := range notices {
+		for _, piece := range f {
+			if piece.Field == "path" {
+				words = append(words, strings.TrimRight(piece.Text, ": "))
+			}
+		}
+	}
+	return words
+}
+
 // FromTexts returns the notice in place of a result, whose texts are given. Eino writes one in place of each text;
 // for a stream in an agentic message only the last text has it. Texts that name different paths are no notice.
 func FromTexts(texts []string) Notice {

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/einolean/einolean/internal/backend"
@@ -43,6 +44,20 @@ func Directories(root string) []string {
 func BelongsToCall(p, id string) bool {
 	rest, ok := strings.CutPrefix(path.Base(p), backend.Component(id))
 	return ok && (rest == "" || strings.HasPrefix(rest, suffixMark))
+}
+
+// IsDefaultPath reports whether p can be the default path of a stored result below a root.
+func IsDefaultPath(root, p string) bool { return slices.Contains(Directories(root), path.Dir(p)) }
+
+// BelongsToAny reports whether the file at p can be that of one of the calls whose ids, as path elements, are given.
+func BelongsToAny(p string, ids map[string]bool) bool {
+	for name := path.Base(p); name != ""; {
+		if ids[name] {
+			return true
+		}
+		name = name[:max(0, strings.LastIndex(name, suffixMark))]
+	}
+	return false
 }
 
 // IsClearPath reports whether p can be the default path of a cleared result, below any root.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -29,13 +30,13 @@ import (
 // Several stores are read as if they were one.
 type Tool struct {
 	tool.InvokableTool
-	stores   []*offload.Store
+	Stores
 	readable func(filePath string) bool
 }
 
 // NewTool returns the read tool of stores.
 func NewTool(name string, stores []*offload.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
-	t := &Tool{stores: stores, readable: readable}
+	t := &Tool{Stores: stores, readable: readable}
 	options := readtool.Options{Name: name, Ranges: t, MayRead: readable, JSONQuery: query}
 	if len(stores) == 1 { // a store that only reads complete files is then called once
 		options.Lines, _ = store.As[store.Reader](stores[0].Backend)
@@ -49,9 +50,16 @@ func NewTool(name string, stores []*offload.Store, readable func(filePath string
 // name is taken.
 func (*Tool) NamedBy() string { return "ReadFileToolName" }
 
+// Stores are several stores that are read as if they were one.
+type Stores []*offload.Store
+
 // ReadRange reads from the first store that has the file.
-func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
-	for _, s := range t.stores {
+func (all Stores) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	err = &fs.PathError{Op: "read", Path: filePath, Err: fs.ErrNotExist}
+	for _, s := range all {
+		if !s.Readable() {
+			continue
+		}
 		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !offload.IsMissing(err, filePath) {
 			return content, size, err
 		}
@@ -59,15 +67,15 @@ func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length in
 	return nil, 0, err
 }
 
-// maxProgramBytes bounds the files that a program can read.
-const maxProgramBytes = 64 << 20
+// MaxContent bounds the files that a program can read, and those whose content a call can pass on.
+const MaxContent = 64 << 20
 
 // ReadStored implements programturn.Results: the whole content of a readable file.
 func (t *Tool) ReadStored(ctx context.Context, filePath string) (string, error) {
 	if filePath = offload.Clean(filePath); !t.readable(filePath) {
 		return "", errors.New("this path cannot be read")
 	}
-	content, err := t.readAll(ctx, filePath, maxProgramBytes)
+	content, err := t.ReadAll(ctx, filePath, MaxContent)
 	return string(content), err
 }
 
@@ -79,10 +87,10 @@ func (noResults) ReadStored(context.Context, string) (string, error) {
 	return "", errors.New("this path cannot be read")
 }
 
-// readAll reads a file of at most maxBytes.
-func (t *Tool) readAll(ctx context.Context, filePath string, maxBytes int64) ([]byte, error) {
+// ReadAll reads a file of at most maxBytes.
+func (all Stores) ReadAll(ctx context.Context, filePath string, maxBytes int64) ([]byte, error) {
 	return safe.Value("Backend", func() ([]byte, error) {
-		file, size, err := t.ReadRange(ctx, filePath, 0, -1)
+		file, size, err := all.ReadRange(ctx, filePath, 0, -1)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +127,7 @@ func (r *mediaTool) readBack(ctx context.Context, filePath string) (part schema.
 	if !notice.IsMediaFile(filePath) || !r.readable(filePath) {
 		return schema.ToolOutputPart{}, false
 	}
-	content, err := r.readAll(ctx, filePath, math.MaxInt64)
+	content, err := r.ReadAll(ctx, filePath, math.MaxInt64)
 	if err != nil || json.Unmarshal(content, &part) != nil || message.MediumOf(&part) == nil {
 		return schema.ToolOutputPart{}, false // the file may hold something else
 	}

@@ -41,7 +41,7 @@ func namesFile(args string) bool {
 func anyNamesFile(key string, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return isFileKey(key) && isFile(v) || mentionsFile(v)
+		return NamesFile(key) && isFile(v) || mentionsFile(v)
 	case []any:
 		return slices.ContainsFunc(v, func(element any) bool { return anyNamesFile(key, element) })
 	case map[string]any:
@@ -54,7 +54,8 @@ func anyNamesFile(key string, v any) bool {
 	return false
 }
 
-func isFileKey(key string) bool {
+// NamesFile reports whether the name of an argument says that its value is the name of a file.
+func NamesFile(key string) bool {
 	key = strings.ToLower(key)
 	return slices.ContainsFunc(fileKeySuffixes, func(suffix string) bool { return strings.HasSuffix(key, suffix) })
 }

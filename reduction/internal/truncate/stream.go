@@ -70,6 +70,7 @@ func truncateStream[T any](
 	s := &streamTruncation[T]{ctx: offload.WithPass(ctx), call: call}
 	s.notice = streamNotice{texts: notice.Current(), limit: call.policy.Limit}
 	s.notice.common.Tool, s.notice.common.CanSearch = truncator.Reader.Of(ctx)
+	s.notice.common.CanPass = truncator.CanPass
 	if truncator.Previews(call.tool.Name) {
 		s.notice.errors = new(previews.Errors)
 	}

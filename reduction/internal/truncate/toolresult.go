@@ -39,6 +39,9 @@ func fromResult[T any](r *schema.ToolResult) T {
 	return out
 }
 
+// TextAs converts a text to a result or a chunk of the form T.
+func TextAs[T any](text string) T { return fromResult[T](textResult(text)) }
+
 // copyResult copies a result, so that a handler may write to its parts.
 func copyResult(r *schema.ToolResult) *schema.ToolResult {
 	return &schema.ToolResult{Parts: append([]schema.ToolOutputPart(nil), r.Parts...)}

@@ -34,6 +34,8 @@ type Truncator struct {
 	Reader *reader.Reader
 	Report report.Reporter
 
+	CanPass bool // calls may pass content on by its default path
+
 	// Name chooses the path of a result. If it is nil, the default path is used.
 	Name func(ctx context.Context, detail Detail) (filePath string, err error)
 	// TruncHandler calls the user's handler of a tool.
@@ -206,6 +208,7 @@ func (t truncation) applyLimit(ctx context.Context, result *schema.ToolResult) (
 	texts, limit := notice.Current(), min(t.policy.Limit, size-1)
 	data := notice.Data{Path: place.Path + offload.Padding}
 	data.Tool, data.CanSearch = t.truncator.Reader.Of(ctx)
+	data.CanPass = t.truncator.CanPass
 	if _, ok := texts.Room(size, data, limit); !ok || !notice.Showable(place.Path) {
 		place = t.defaultPlace() // it may fit into the limit
 		data.Path = place.Path + offload.Padding
