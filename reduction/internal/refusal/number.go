@@ -72,7 +72,7 @@ var (
 // limitIn returns the number of tokens that an error names as the limit, zero if there is none. Of several numbers it
 // is the smallest, as the request has more.
 func limitIn(parts []string) (tokens int64) {
-	numbers := 0
+	sizes := 0      // numbers that can be a limit or the size of a request: no HTTP status
 	isCode := false // the number may be an error code
 	for _, s := range parts {
 		if otherUnit.MatchString(s) && !strings.Contains(s, "token") {
@@ -84,7 +84,9 @@ func limitIn(parts []string) (tokens int64) {
 			if n == 0 {
 				continue
 			}
-			numbers++
+			if n >= 1000 {
+				sizes++
+			}
 			before, behind := s[:start], s[end:]
 			if notTokens.MatchString(behind) || !isLimit(before, behind) {
 				continue
@@ -95,7 +97,7 @@ func limitIn(parts []string) (tokens int64) {
 			}
 		}
 	}
-	if isCode && numbers == 1 {
+	if isCode && sizes <= 1 {
 		return 0
 	}
 	return tokens

@@ -39,6 +39,7 @@ var overflowErrors = []struct {
 	{"xAI", `400 "This model's maximum prompt length is 131072 but the request contains 136973 tokens."`, 131072},
 	{"Mistral", `{"object":"error","message":"Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_error","param":null,"code":"3051"}`, 32768},
 	{"MiniMax", "invalid params, context window exceeds limit (2013)", 0},
+	{"Snowflake", "Error code: 400 - max tokens of 128000 exceeded", 128000},
 	{"TGI", "Input validation error: `inputs` must have less than 4095 tokens. Given: 6190", 4095},
 	{"TGI, with the answer", `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens` must be <= 2048. Given: 1900 `inputs` tokens and 512 `max_new_tokens`" + `","error_type":"validation"}`, 2048},
 	{"Cohere", "CohereError: too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354. Try using a shorter prompt or a smaller max_tokens value.", 2048},
@@ -115,4 +116,7 @@ var otherErrors = []struct{ source, text string }{
 	{"a queue", `{"message":"Model busy, maximum queue length of 64 messages exceeded"}`},
 	{"Chinese, rate", "请求过于频繁，输入 tokens 超过每分钟上限，请稍后再试"},
 	{"Chinese, timeout", "请求超时，请检查网络后重试"},
+	{"the answer's parameter beside the window", "400 max_tokens must be less than or equal to 8192, the maximum value for max_tokens is less than the context_window for this model"},
+	{"the answer's parameter, written out", "ValidationException: The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096."},
+	{"a message that could not be finished", "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens."},
 }

@@ -34,6 +34,7 @@ func TestOverflow_ReadsUnitsAndDigitGroups(t *testing.T) {
 func TestOverflow_IgnoresNumbersThatAreNoWindow(t *testing.T) {
 	for _, text := range []string{
 		"invalid params, context window exceeds limit (2013)",
+		`400 {"type":"error","error":{"message":"invalid params, context window exceeds limit (2013)"}}`,
 		"context window exceeded by 1027 tokens",
 		"Input is too long: the maximum is 100000 characters",
 		"Request payload size exceeds the limit: 20971520 bytes.",

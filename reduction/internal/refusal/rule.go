@@ -60,12 +60,13 @@ func passesByItself(parts []string) bool {
 // saysTooLong reports whether a sentence speaks of the input and of a limit.
 func saysTooLong(parts []string) bool {
 	return slices.ContainsFunc(parts, func(s string) bool {
+		isAnswer := answer.MatchString(s) && !inputOnly.MatchString(s)
 		switch {
-		case unrelated.MatchString(s):
+		case unrelated.MatchString(s), isAnswer && parameter.MatchString(s):
 			return false
 		case window.MatchString(s) && (limit.MatchString(s) || requested.MatchString(s)):
 			return true
-		case medium.MatchString(s), answer.MatchString(s) && !inputOnly.MatchString(s):
+		case medium.MatchString(s), isAnswer:
 			return false
 		}
 		return input.MatchString(s) && limit.MatchString(s) || requestSize.MatchString(s)
@@ -79,6 +80,9 @@ var (
 	// answer matches the model's output. A limit of it is not one of the request, unless the sentence names both.
 	answer    = regexp.MustCompile(`\b(?:answer|outputs?|response|completion|generation)\b`)
 	inputOnly = regexp.MustCompile(`\b(?:inputs?|prompts?|messages?|conversation|history|requests?)\b`)
+
+	// parameter matches words about the value of a parameter.
+	parameter = regexp.MustCompile(`\bmust be\b|\bshould be\b|\bvalue\b|不能大于|必须`)
 )
 
 // medium matches what is neither text nor counted in tokens.

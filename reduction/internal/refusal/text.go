@@ -135,7 +135,8 @@ var meaningless = []struct {
 	{regexp.MustCompile(`\b(?:message|msg|error|input|context)\s*[:=]`), " "},
 	// The limit of the answer is not that of the request.
 	{regexp.MustCompile(`\bmax[ _](?:new[ _]|completion[ _]|output[ _])?tokens?\b|\bmaxtokens\b|\bmax[ _](?:new|output|` +
-		`completion)[ _]?tokens\b`), " answer "},
+		`completion)[ _]?tokens\b|\bmaximum tokens (?:you requested|value|parameter)\b`), " answer "},
+	{regexp.MustCompile(`\b(?:finish|complete) (?:the |your )?(?:message|response|answer)\b`), " answer "},
 	{regexp.MustCompile(`\b(?:completion|output|response|generated|generation|reasoning|thinking|new)[ _]tokens?\b`), " answer "},
 	// Words that mean something else.
 	{regexp.MustCompile(`\binput should be\b|\b(?:input|prompt) validation error\b|\binvalid input\b|\binput (?:tag|` +
