@@ -10,9 +10,10 @@
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
 //	// … and see.Handler() as the last of the agent's Handlers
 //
-// Every model call becomes a span of kind client, named "chat" and the model, with the
-// attributes of the conventions for generative AI and the parts of the window under
-// "einolean.". Eino does not tell handlers which provider and model an agent has: name them
+// Every model call becomes a span of kind client, named "chat" and the model. Its "gen_ai."
+// attributes, and the metrics of that prefix, follow release v0.1.0 of the OpenTelemetry
+// semantic conventions for generative AI (github.com/open-telemetry/semantic-conventions-genai).
+// The parts of the window are attributes under "einolean.". Eino does not tell handlers which provider and model an agent has: name them
 // in [Config]. Metrics count the savings, and what they cost in the provider's cache.
 // Attributes of metrics have few values: they hold no names of tools, no IDs and no paths.
 // Texts of messages and results are never reported; queries of searches are, if
@@ -113,8 +114,8 @@ func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
 	span.End(trace.WithTimestamp(call.Start.Add(call.Took)))
 }
 
-// Names from the semantic conventions for generative AI, whose Go package no longer has
-// constants for them.
+// Names of release v0.1.0 of the semantic conventions for generative AI. No Go module has
+// constants for them: go.opentelemetry.io/otel/semconv dropped them after v1.41.0.
 const (
 	operationName   = "gen_ai.operation.name"
 	providerName    = "gen_ai.provider.name"
@@ -122,26 +123,34 @@ const (
 	requestStream   = "gen_ai.request.stream"
 	agentName       = "gen_ai.agent.name"
 	conversation    = "gen_ai.conversation.id"
+	compacted       = "gen_ai.conversation.compacted"
 	inputTokens     = "gen_ai.usage.input_tokens"
 	outputTokens    = "gen_ai.usage.output_tokens"
 	reasoningTokens = "gen_ai.usage.reasoning.output_tokens"
 	cacheRead       = "gen_ai.usage.cache_read.input_tokens"
-	cacheCreation   = "gen_ai.usage.cache_creation.input_tokens"
+	cacheWrite      = "gen_ai.usage.cache_write.input_tokens"
 	firstChunk      = "gen_ai.response.time_to_first_chunk"
-	tokenType       = "gen_ai.token.type"
+	tokenModality   = "gen_ai.token.modality"
 	errorType       = "error.type"
 	queryText       = "gen_ai.retrieval.query.text"
 
-	tokenUsage = "gen_ai.client.token.usage"
-	duration   = "gen_ai.client.operation.duration"
-	untilFirst = "gen_ai.client.operation.time_to_first_chunk"
+	usedInput       = "gen_ai.client.inference.usage.input_tokens"
+	usedOutput      = "gen_ai.client.inference.usage.output_tokens"
+	usedCacheRead   = "gen_ai.client.inference.usage.cache_read.input_tokens"
+	usedCacheWrite  = "gen_ai.client.inference.usage.cache_write.input_tokens"
+	usedReasoning   = "gen_ai.client.inference.usage.reasoning.output_tokens"
+	operationInput  = "gen_ai.client.inference.operation.input_tokens"
+	operationOutput = "gen_ai.client.inference.operation.output_tokens"
+	duration        = "gen_ai.client.inference.duration"
+	untilFirst      = "gen_ai.client.inference.time_to_first_chunk"
 )
 
-// chat is the only operation that is reported, and otherError the type of an error of unknown
-// kind.
+// Values of the conventions. Chat is the only operation that is reported. The type of errors is
+// unknown, and so is the modality of tokens: Eino's usage has none.
 const (
-	chat       = "chat"
-	otherError = "_OTHER"
+	chat            = "chat"
+	otherError      = "_OTHER"
+	unknownModality = "unknown"
 )
 
 func (t *Telemetry) modelOf(c *window.ModelCall) string { return cmp.Or(c.Model, t.model) }
@@ -164,7 +173,6 @@ func (t *Telemetry) who(c *window.ModelCall) []attribute.KeyValue {
 func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	all := []attribute.KeyValue{
 		attribute.Int("einolean.attempt", c.Attempt),
-		attribute.Bool(requestStream, c.Stream),
 		attribute.Int("einolean.window.tokens", c.Tokens.Estimated),
 		attribute.Int("einolean.hidden.tools", c.Hidden.Tools),
 		attribute.Int("einolean.hidden.tokens", c.Hidden.Tokens),
@@ -174,6 +182,12 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	}
 	if c.Conversation != "" {
 		all = append(all, attribute.String(conversation, c.Conversation))
+	}
+	if c.Stream {
+		all = append(all, attribute.Bool(requestStream, true)) // the conventions leave it out otherwise
+	}
+	if isCompacted(c) {
+		all = append(all, attribute.Bool(compacted, true))
 	}
 	if c.Stream && c.First > 0 {
 		all = append(all, attribute.Float64(firstChunk, c.First.Seconds()))
@@ -193,14 +207,41 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 			all = append(all, attribute.Int("einolean.window."+string(category)+".tokens", tokens))
 		}
 	}
-	if u := c.Tokens.Reported; u != nil {
-		all = append(all, attribute.Int(inputTokens, u.PromptTokens), attribute.Int(outputTokens, u.CompletionTokens),
-			attribute.Int(cacheRead, u.PromptTokenDetails.CachedTokens), attribute.Int(cacheCreation, cacheWritten(u.PromptTokenDetails)))
-		if n := u.CompletionTokensDetails.ReasoningTokens; n > 0 {
-			all = append(all, attribute.Int(reasoningTokens, n))
-		}
+	for _, u := range usageOf(c.Tokens.Reported) {
+		all = append(all, attribute.Int(u.attribute, u.tokens))
 	}
 	return append(all, t.since(c)...)
+}
+
+// isCompacted reports whether the request lacks content of earlier requests: results were cleared,
+// or replaced by a reference to an equal one. A result that was truncated when it returned was
+// never in the conversation as a whole.
+func isCompacted(c *window.ModelCall) bool { return c.LeftOut.Cleared > 0 || c.LeftOut.Referred > 0 }
+
+// usage is a count of tokens that the provider reported, by the name of its attribute.
+type usage struct {
+	attribute string
+	tokens    int
+}
+
+// usageOf returns the counts of a report. Details that a provider may not report are left out if
+// they are zero.
+func usageOf(reported *schema.TokenUsage) []usage {
+	if reported == nil {
+		return nil
+	}
+	all := []usage{
+		{inputTokens, reported.PromptTokens}, {outputTokens, reported.CompletionTokens},
+		{cacheRead, reported.PromptTokenDetails.CachedTokens},
+	}
+	for _, detail := range []usage{
+		{cacheWrite, cacheWritten(reported.PromptTokenDetails)}, {reasoningTokens, reported.CompletionTokensDetails.ReasoningTokens},
+	} {
+		if detail.tokens > 0 {
+			all = append(all, detail)
+		}
+	}
+	return all
 }
 
 // cacheWritten is how many tokens the provider wrote to its cache. Eino v0.10.0-alpha.12 has no
@@ -242,7 +283,9 @@ func (t *Telemetry) since(c *window.ModelCall) []attribute.KeyValue {
 
 // meters are the metrics.
 type meters struct {
-	usage, window                                     metric.Int64Histogram
+	usedInput, usedOutput                             metric.Int64Counter
+	usedCacheRead, usedCacheWrite, usedReasoning      metric.Int64Counter
+	input, output, window                             metric.Int64Histogram
 	took, first, search                               metric.Float64Histogram
 	saved, lost, searches, loaded, gated, denied      metric.Int64Counter
 	readBacks, readBackTokens, storeFailures, refused metric.Int64Counter
@@ -270,7 +313,13 @@ func newMeters(m metric.Meter) (meters, error) {
 		made, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(buckets...))
 		*to, failed = made, append(failed, err)
 	}
-	histogram(&all.usage, tokenUsage, "Tokens that the provider reported")
+	counter(&all.usedInput, usedInput, "{token}", "Input tokens, including those from the cache")
+	counter(&all.usedOutput, usedOutput, "{token}", "Output tokens, including those of reasoning")
+	counter(&all.usedCacheRead, usedCacheRead, "{token}", "Input tokens that the provider's cache served")
+	counter(&all.usedCacheWrite, usedCacheWrite, "{token}", "Input tokens that were written to the provider's cache")
+	counter(&all.usedReasoning, usedReasoning, "{token}", "Output tokens of reasoning")
+	histogram(&all.input, operationInput, "Input tokens of a model call")
+	histogram(&all.output, operationOutput, "Output tokens of a model call")
 	seconds(&all.took, duration, "Time of a model call", callBuckets)
 	seconds(&all.first, untilFirst, "Time to the first chunk of a streamed answer", callBuckets)
 	histogram(&all.window, "einolean.window.tokens", "Estimated tokens of a request, by category")
@@ -323,8 +372,14 @@ func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.
 		m.first.Record(ctx, c.First.Seconds(), all)
 	}
 	if u := c.Tokens.Reported; u != nil {
-		m.usage.Record(ctx, int64(u.PromptTokens), all, one(tokenType, "input"))
-		m.usage.Record(ctx, int64(u.CompletionTokens), all, one(tokenType, "output"))
+		m.input.Record(ctx, int64(u.PromptTokens), all)
+		m.output.Record(ctx, int64(u.CompletionTokens), all)
+		counters := map[string]metric.Int64Counter{
+			inputTokens: m.usedInput, outputTokens: m.usedOutput, cacheRead: m.usedCacheRead, cacheWrite: m.usedCacheWrite, reasoningTokens: m.usedReasoning,
+		}
+		for _, used := range usageOf(u) {
+			counters[used.attribute].Add(ctx, int64(used.tokens), all, one(tokenModality, unknownModality))
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -124,7 +125,7 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 		"gen_ai.request.model": "small-1", "gen_ai.conversation.id": "acme/42", "gen_ai.provider.name": "openai", "gen_ai.agent.name": "guide",
 		"gen_ai.request.stream": true, "gen_ai.response.time_to_first_chunk": .5, "gen_ai.usage.reasoning.output_tokens": int64(11),
 		"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": int64(5100), "gen_ai.usage.output_tokens": int64(30),
-		"gen_ai.usage.cache_read.input_tokens": int64(800), "gen_ai.usage.cache_creation.input_tokens": int64(7),
+		"gen_ai.usage.cache_read.input_tokens": int64(800), "gen_ai.usage.cache_write.input_tokens": int64(7), "gen_ai.conversation.compacted": true,
 		"einolean.window.tokens": int64(5000), "einolean.window.result.tokens": int64(4100), "einolean.window.help_tools.tokens": int64(900),
 		"einolean.without.tokens": int64(50_000), "einolean.hidden.tools": int64(400), "einolean.hidden.tokens": int64(36_000), "einolean.left_out.tokens": int64(9960),
 		"einolean.prefix.tokens": int64(900), "einolean.prefix.lost_tokens": int64(3000), "einolean.prefix.cause": "tools_loaded", "einolean.attempt": int64(1),
@@ -151,43 +152,65 @@ func TestTheConfigNamesTheModelOfCallsThatDoNot(t *testing.T) {
 	}
 }
 
-// TestNamesAreThoseOfTheConventions compares with the Go constants of conventions 1.40, and
-// with the names that 1.41 added.
-func TestNamesAreThoseOfTheConventions(t *testing.T) {
+// TestNames_FollowConventions lists the names of release v0.1.0 of the conventions for generative
+// AI; those that the Go constants of earlier conventions have are compared with them.
+func TestNames_FollowConventions(t *testing.T) {
 	l := newLab(t, windowotel.Config{Provider: "openai", Content: true})
 	c := call()
 	c.Error = "the call failed"
 	l.tell.Call(context.Background(), c)
 	known := map[attribute.Key]bool{
 		semconv.GenAIOperationNameKey: true, semconv.GenAIProviderNameKey: true, semconv.GenAIRequestModelKey: true, "gen_ai.request.stream": true,
-		semconv.GenAIAgentNameKey: true, semconv.GenAIConversationIDKey: true, semconv.GenAIUsageInputTokensKey: true, semconv.GenAIUsageOutputTokensKey: true,
-		"gen_ai.usage.reasoning.output_tokens": true, semconv.GenAIUsageCacheReadInputTokensKey: true, semconv.GenAIUsageCacheCreationInputTokensKey: true,
-		"gen_ai.response.time_to_first_chunk": true, semconv.GenAITokenTypeKey: true, semconv.ErrorTypeKey: true, semconv.GenAIRetrievalQueryTextKey: true,
+		semconv.GenAIAgentNameKey: true, semconv.GenAIConversationIDKey: true, "gen_ai.conversation.compacted": true,
+		semconv.GenAIUsageInputTokensKey: true, semconv.GenAIUsageOutputTokensKey: true, "gen_ai.usage.reasoning.output_tokens": true,
+		semconv.GenAIUsageCacheReadInputTokensKey: true, "gen_ai.usage.cache_write.input_tokens": true, "gen_ai.token.modality": true,
+		"gen_ai.response.time_to_first_chunk": true, semconv.ErrorTypeKey: true, semconv.GenAIRetrievalQueryTextKey: true,
 	}
-	used := map[attribute.Key]bool{}
+	metrics := []string{
+		"gen_ai.client.inference.duration", "gen_ai.client.inference.operation.input_tokens", "gen_ai.client.inference.operation.output_tokens",
+		"gen_ai.client.inference.time_to_first_chunk", "gen_ai.client.inference.usage.cache_read.input_tokens",
+		"gen_ai.client.inference.usage.cache_write.input_tokens", "gen_ai.client.inference.usage.input_tokens",
+		"gen_ai.client.inference.usage.output_tokens", "gen_ai.client.inference.usage.reasoning.output_tokens",
+	}
+	l.tell.Call(context.Background(), call())
+	used, names := map[attribute.Key]bool{}, map[string]bool{}
 	for _, kv := range l.spans.GetSpans()[0].Attributes {
 		used[kv.Key] = true
 	}
-	metrics := map[string]bool{}
 	for name := range l.sums(t) {
 		name, attributes, _ := strings.Cut(name, " ")
-		metrics[name] = true
+		names[name] = !strings.HasPrefix(name, "einolean.")
 		for _, kv := range strings.Fields(attributes) {
 			key, _, _ := strings.Cut(kv, "=")
 			used[attribute.Key(key)] = true
 		}
 	}
-	for key := range used {
-		require.True(t, known[key] || strings.HasPrefix(string(key), "einolean."), key)
-	}
-	for key := range known {
-		require.True(t, used[key], key)
-	}
-	for name := range metrics {
-		conventional := []string{genaiconv.ClientTokenUsage{}.Name(), genaiconv.ClientOperationDuration{}.Name(), "gen_ai.client.operation.time_to_first_chunk"}
-		require.True(t, slices.Contains(conventional, name) || strings.HasPrefix(name, "einolean."), name)
-	}
+	maps.DeleteFunc(used, func(key attribute.Key, _ bool) bool { return strings.HasPrefix(string(key), "einolean.") })
+	maps.DeleteFunc(names, func(_ string, ofConventions bool) bool { return !ofConventions })
+	require.Equal(t, known, used)
+	require.Equal(t, metrics, slices.Sorted(maps.Keys(names)))
 	require.Equal(t, "openai", string(genaiconv.ProviderNameOpenAI))
+}
+
+// What the conventions report only where it is so.
+func TestCall_LeavesOutWhatDoesNotApply(t *testing.T) {
+	for name, c := range map[string]*window.ModelCall{
+		"nothing left out":           {Start: time.Now()},
+		"truncated when it returned": {Start: time.Now(), LeftOut: window.LeftOut{Results: 1, Cut: 900}, Tokens: window.Tokens{Reported: &schema.TokenUsage{PromptTokens: 5}}},
+	} {
+		l := newLab(t, windowotel.Config{})
+		l.tell.Call(context.Background(), c)
+		for _, kv := range l.spans.GetSpans()[0].Attributes {
+			require.NotContains(t, []string{
+				"gen_ai.conversation.compacted", "gen_ai.request.stream", "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.reasoning.output_tokens",
+			}, string(kv.Key), name)
+		}
+	}
+	for name, out := range map[string]window.LeftOut{"cleared": {Results: 1, Cleared: 900}, "referred": {Results: 1, Referred: 900}} {
+		l := newLab(t, windowotel.Config{})
+		l.tell.Call(context.Background(), &window.ModelCall{Start: time.Now(), LeftOut: out})
+		require.Contains(t, l.spans.GetSpans()[0].Attributes, attribute.Bool("gen_ai.conversation.compacted", true), name)
+	}
 }
 
 func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
@@ -222,16 +245,21 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 	}
 	got := l.sums(t)
 	require.Equal(t, map[string]float64{
-		"gen_ai.client.operation.time_to_first_chunk gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":        .5,
-		"gen_ai.client.operation.duration gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                   2,
-		"gen_ai.client.token.usage gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.type=input":  5100,
-		"gen_ai.client.token.usage gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.type=output": 30,
-		"einolean.window.tokens einolean.category=help_tools gen_ai.agent.name=guide":                                                                                    900,
-		"einolean.window.tokens einolean.category=result gen_ai.agent.name=guide":                                                                                        4100,
-		"einolean.saved.tokens einolean.rule=hidden gen_ai.agent.name=guide":                                                                                             36_000,
-		"einolean.saved.tokens einolean.rule=cleared gen_ai.agent.name=guide":                                                                                            8960,
-		"einolean.saved.tokens einolean.rule=cut gen_ai.agent.name=guide":                                                                                                1000,
-		"einolean.prefix.lost.tokens einolean.cause=tools_loaded gen_ai.agent.name=guide":                                                                                3000,
+		"gen_ai.client.inference.time_to_first_chunk gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                                          .5,
+		"gen_ai.client.inference.duration gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                                                     2,
+		"gen_ai.client.inference.operation.input_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                                       5100,
+		"gen_ai.client.inference.operation.output_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                                      30,
+		"gen_ai.client.inference.usage.input_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.modality=unknown":             5100,
+		"gen_ai.client.inference.usage.output_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.modality=unknown":            30,
+		"gen_ai.client.inference.usage.cache_read.input_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.modality=unknown":  800,
+		"gen_ai.client.inference.usage.cache_write.input_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.modality=unknown": 7,
+		"gen_ai.client.inference.usage.reasoning.output_tokens gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.modality=unknown":  11,
+		"einolean.window.tokens einolean.category=help_tools gen_ai.agent.name=guide":                                                                                                                      900,
+		"einolean.window.tokens einolean.category=result gen_ai.agent.name=guide":                                                                                                                          4100,
+		"einolean.saved.tokens einolean.rule=hidden gen_ai.agent.name=guide":                                                                                                                               36_000,
+		"einolean.saved.tokens einolean.rule=cleared gen_ai.agent.name=guide":                                                                                                                              8960,
+		"einolean.saved.tokens einolean.rule=cut gen_ai.agent.name=guide":                                                                                                                                  1000,
+		"einolean.prefix.lost.tokens einolean.cause=tools_loaded gen_ai.agent.name=guide":                                                                                                                  3000,
 		"einolean.search.duration":                        1,
 		"einolean.search.count einolean.outcome=found":    1,
 		"einolean.search.count einolean.outcome=empty":    1,
