@@ -225,7 +225,7 @@ recall: ## print how well each index finds tools, per catalogue (DATA=directory 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd demo && $(GO) run ./previews
 
-report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md (TIMES=1: also times, which differ by machine)
+report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md and internal/dev/RESULTS.md (TIMES=1: also times, which differ by machine)
 	cd internal/dev/tools/report && $(GO) run . $(if $(TIMES),-times)
 
 thrift: ## replay 300 invented agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)

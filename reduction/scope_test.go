@@ -217,7 +217,7 @@ func TestScoped_KeyIsDirectory(t *testing.T) {
 	}
 }
 
-// TestScoped_DeletedTenantLeavesOthersWhole runs the lines of docs/scaling.md.
+// TestScoped_DeletedTenantLeavesOthersWhole runs the lines of docs/operations.md.
 //
 //claim:operations-06 store-08
 func TestScoped_DeletedTenantLeavesOthersWhole(t *testing.T) {
@@ -227,7 +227,7 @@ func TestScoped_DeletedTenantLeavesOthersWhole(t *testing.T) {
 	testScopedDeletedTenantLeavesOthersWhole(t, store.NewMemory(0), 3)
 	testScopedDeletedTenantLeavesOthersWhole(t, dir, 1)
 
-	page, err := os.ReadFile("../docs/scaling.md")
+	page, err := os.ReadFile("../docs/operations.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("scope_test.go")
 	require.NoError(t, err)
@@ -256,14 +256,14 @@ func testScopedDeletedTenantLeavesOthersWhole(t *testing.T, files interface {
 	}
 
 	// region: docs
-	gone := "tenant77"
-	count, bytes, err := files.DeleteUnused(ctx, gone, time.Now().Add(time.Hour))
-	left, size, _ := files.Stored(ctx, gone)
+	tenant := "tenant77"
+	count, bytes, err := files.DeleteUnused(ctx, tenant, time.Now().Add(time.Hour))
+	left, size, _ := files.Stored(ctx, tenant)
 	// endregion
 
 	require.NoError(t, err)
 	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{count, int(bytes), left, int(size)})
-	for _, never := range []string{gone, "tenant777"} {
+	for _, never := range []string{tenant, "tenant777"} {
 		_, _, err = files.DeleteUnused(ctx, never, time.Now().Add(time.Hour))
 		require.ErrorIs(t, err, fs.ErrNotExist, "%s: nothing is there", never)
 	}
@@ -271,7 +271,7 @@ func testScopedDeletedTenantLeavesOthersWhole(t *testing.T, files interface {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	for key, want := range content {
 		got, err := store.Scoped(files, as(key)).(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
-		if strings.HasPrefix(key, gone+"/") {
+		if strings.HasPrefix(key, tenant+"/") {
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			continue
 		}

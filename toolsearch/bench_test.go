@@ -618,7 +618,7 @@ func TestInfo_HiddenToolsCostNothing(t *testing.T) {
 	}
 }
 
-// What docs/scaling.md says of very many tools: a run, and each round of tool calls in it,
+// What docs/operations.md says of very many tools: a run, and each round of tool calls in it,
 // costs the same with a thousand hidden tools and with ten thousand. What other goroutines of
 // the process allocate meanwhile counts as well, so each run is measured several times, and
 // the least of them is what it takes.

@@ -21,33 +21,38 @@ import (
 )
 
 const (
-	golden   = "testdata/output.golden.txt"
-	document = "../../docs/benchmarks.md"
+	golden      = "testdata/output.golden.txt"
+	benchmarks  = "../../docs/benchmarks.md"
+	resultsPage = "../../internal/dev/RESULTS.md"
 )
 
 // TestGoldenOutput runs the whole comparison. With EINOLEAN_UPDATE=1 it writes what
-// came out to the golden file first, and the tables into the guide.
+// came out to the golden file first, and the tables into the pages.
 func TestGoldenOutput(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, 0.1))
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
-		guide := read(t, document)
-		for name, table := range measured(t) {
-			guide = block(name).ReplaceAllLiteralString(guide, shown(name, table))
+		for page, tables := range measured(t) {
+			text := read(t, page)
+			for name, table := range tables {
+				text = block(name).ReplaceAllLiteralString(text, shown(name, table))
+			}
+			require.NoError(t, os.WriteFile(page, []byte(text), 0o644))
 		}
-		require.NoError(t, os.WriteFile(document, []byte(guide), 0o644))
 	}
 	require.Equal(t, read(t, golden), out.String())
 }
 
-// TestBenchmarksShowWhatWasMeasured compares the guide with the golden files.
+// TestBenchmarksShowWhatWasMeasured compares the pages with the golden files.
 func TestBenchmarksShowWhatWasMeasured(t *testing.T) {
-	guide := read(t, document)
-	for name, table := range measured(t) {
-		require.NotEmpty(t, table)
-		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden rewrites the tables of docs/benchmarks.md")
+	for page, tables := range measured(t) {
+		text := read(t, page)
+		for name, table := range tables {
+			require.NotEmpty(t, table)
+			require.Equal(t, shown(name, table), block(name).FindString(text), "%s: make golden rewrites the tables", page)
+		}
 	}
 }
 
@@ -58,7 +63,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// block is where the guide shows a table.
+// block is where a page shows a table.
 func block(name string) *regexp.Regexp {
 	return regexp.MustCompile("(?s)<!-- measured: " + name + " -->\n```\n.*?```\n")
 }
@@ -67,12 +72,12 @@ func shown(name, table string) string {
 	return "<!-- measured: " + name + " -->\n```\n" + table + "\n```\n"
 }
 
-// measured are the tables that the guide shows, from the golden files.
-func measured(t *testing.T) map[string]string {
+// measured are the tables of each page, from the golden files.
+func measured(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	parts := strings.Split(read(t, golden), "\n\n")
 	require.Len(t, parts, 8, "a heading, three titles with their tables, and the verdict")
-	return map[string]string{"sizes": parts[6], "indexes": indexes(t)}
+	return map[string]map[string]string{benchmarks: {"sizes": parts[6]}, resultsPage: {"indexes": indexes(t)}}
 }
 
 // indexes takes the line of all held out queries from each index's golden file.

@@ -91,7 +91,7 @@ func (m *meter) measure(what string, do func()) {
 	m.found[what] = m.proxy.counted()
 }
 
-// TestRequestsAreAsDocumented holds the table in docs/scaling.md to what goes over the wire.
+// TestRequestsAreAsDocumented holds the table in docs/operations.md to what goes over the wire.
 //
 //claim:store-09
 func TestRequestsAreAsDocumented(t *testing.T) {
@@ -102,9 +102,9 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	files, replica := open(t, url, place), open(t, url, place)
 
 	m.measure("A result within the limit", func() { m.rounds(files, adktest.Invokable, filled(under), "within") })
-	m.measure("A result that is cut", func() { m.rounds(files, adktest.Invokable, long, "a") })
-	m.measure("A streamed result that is cut, less than 5 MiB", func() { m.rounds(files, adktest.Streamable, long, "b") })
-	m.measure("A streamed result that is cut, 12 MiB", func() { m.rounds(files, adktest.Streamable, filled(large), "c") })
+	m.measure("A result that is truncated", func() { m.rounds(files, adktest.Invokable, long, "a") })
+	m.measure("A streamed result that is truncated, less than 5 MiB", func() { m.rounds(files, adktest.Streamable, long, "b") })
+	m.measure("A streamed result that is truncated, 12 MiB", func() { m.rounds(files, adktest.Streamable, filled(large), "c") })
 	m.measure("A result that is cleared", func() {
 		require.Equal(t, 1, m.rounds(files, adktest.Invokable, filled(under), "d", "e"))
 	})
@@ -112,7 +112,7 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 		require.Equal(t, 3, m.rounds(files, adktest.Invokable, filled(under/2), "f", "g", "h", "i"))
 	})
 	m.measure("A result that another replica has stored already", func() { m.rounds(replica, adktest.Invokable, long, "a") })
-	m.measure("A result whose name holds something else", func() { m.rounds(replica, adktest.Invokable, long+"!", "b") })
+	m.measure("A result whose name holds other content", func() { m.rounds(replica, adktest.Invokable, long+"!", "b") })
 	m.measure("A page by bytes or lines, or a search", func() {
 		m.read(files, `{"file_path":"/tmp/trunc/a","byte_offset":30000}`)
 	})
@@ -122,15 +122,15 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	}
 	delete(m.found, "same")
 	m.measure("The last lines", func() { m.read(files, `{"file_path":"/tmp/trunc/a","tail":20}`) })
-	m.measure("A path that holds nothing any more", func() { m.read(files, `{"file_path":"/tmp/trunc/none"}`) })
+	m.measure("A path without a file", func() { m.read(files, `{"file_path":"/tmp/trunc/none"}`) })
 	m.measure("Deleting 4 results", func() {
 		deleted, _, err := files.DeleteUnused(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, 4, deleted)
 	})
 
-	documented := m.documented(filepath.Join("..", "..", "docs", "scaling.md"))
-	require.Equal(t, m.found, documented, "docs/scaling.md says otherwise")
+	documented := m.documented(filepath.Join("..", "..", "docs", "operations.md"))
+	require.Equal(t, m.found, documented, "docs/operations.md says otherwise")
 }
 
 // documented is the table in a document.

@@ -98,7 +98,7 @@ func TestServersInLanguages(t *testing.T) {
 		held = neededTable(t, all, h, func(catalogue string) []*schema.ToolInfo { return half(t, dir, catalogue, h) })
 		fmt.Printf("%s, public catalogues\n%s\n", h, held)
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "internal", "dev", "RESULTS.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "<!-- measured: servers -->\n```\n"+held+"```\n")
 }

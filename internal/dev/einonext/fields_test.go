@@ -18,11 +18,11 @@ import (
 )
 
 // TestEveryFieldOfTheNextEinoIsOursOrIsListed says what is new in the configurations of Eino's version to
-// come: docs/compatibility.md lists it until our Config has it.
+// come: docs/migrating.md lists it until our Config has it.
 //
 //claim:eino-06
 func TestEveryFieldOfTheNextEinoIsOursOrIsListed(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/compatibility.md")
+	page, err := os.ReadFile("../../../docs/migrating.md")
 	require.NoError(t, err)
 	for name, pair := range map[string][2]any{
 		"toolsearch":            {einosearch.Config{}, toolsearch.Config{}},

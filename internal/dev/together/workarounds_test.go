@@ -3,7 +3,7 @@
 
 package together
 
-// What applications had to work around with Eino's own packages, and docs/coming-from.md says they
+// What applications had to work around with Eino's own packages, and docs/migrating.md says they
 // can delete.
 
 import (
@@ -206,7 +206,7 @@ func damaged[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// TestRecommendedIsTurnedOnBesideEinosFiles runs the lines of docs/coming-from.md.
+// TestRecommendedIsTurnedOnBesideEinosFiles runs the lines of docs/migrating.md.
 //
 //claim:migration-02
 func TestRecommendedIsTurnedOnBesideEinosFiles(t *testing.T) {
@@ -220,7 +220,7 @@ func TestRecommendedIsTurnedOnBesideEinosFiles(t *testing.T) {
 	require.Equal(t, "done", out.Answer())
 	require.Equal(t, strings.Count(leads(t, backend, resultIn(out.Messages, "b")), "needle"), 4000, "what grep found is stored in Eino's files")
 
-	page, err := os.ReadFile("../../../docs/coming-from.md")
+	page, err := os.ReadFile("../../../docs/migrating.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("workarounds_test.go")
 	require.NoError(t, err)

@@ -362,3 +362,33 @@ func TestEveryCommandIsThere(t *testing.T) {
 	}
 	require.Greater(t, n, 20)
 }
+
+var testPattern = regexp.MustCompile(`-(run|bench) '?([\w|^$]+)'?`)
+
+// TestCommands_PatternsMatchTests checks that each pattern after -run or -bench matches a test or a benchmark.
+func TestCommands_PatternsMatchTests(t *testing.T) {
+	var tests []string
+	for _, file := range testFiles(t) {
+		tests = append(tests, file.tests...)
+	}
+	found := 0
+	for _, name := range documents(t) {
+		for line := range strings.Lines(read(t, name)) {
+			if !strings.Contains(line, "go test ") {
+				continue
+			}
+			for _, m := range testPattern.FindAllStringSubmatch(line, -1) {
+				for pattern := range strings.SplitSeq(strings.Trim(m[2], "^$"), "|") {
+					if pattern == "" || pattern == "xxx" {
+						continue
+					}
+					found++
+					require.True(t, slices.ContainsFunc(tests, func(test string) bool {
+						return strings.Contains(test, pattern) && strings.HasPrefix(test, "Benchmark") == (m[1] == "bench")
+					}), "%s: no test or benchmark for %s", name, m[0])
+				}
+			}
+		}
+	}
+	require.Greater(t, found, 5)
+}

@@ -61,3 +61,18 @@ func TestPagesCanBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferences_CellsAreShort: details are footnotes below the tables.
+func TestDifferences_CellsAreShort(t *testing.T) {
+	cells := 0
+	for line := range strings.Lines(read(t, "docs/differences.md")) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		for cell := range strings.SplitSeq(line, "|") {
+			cells++
+			require.LessOrEqual(t, len(strings.Fields(cell)), 40, cell)
+		}
+	}
+	require.Greater(t, cells, 200)
+}

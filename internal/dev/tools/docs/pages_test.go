@@ -106,7 +106,7 @@ func adapterTable(t *testing.T) string {
 }
 
 func TestGoldenCompatibility(t *testing.T) {
-	const page = "docs/compatibility.md"
+	const page = "docs/migrating.md"
 	text := read(t, page)
 	for name, table := range map[string]string{"modules": moduleTable(t), "adapters": adapterTable(t)} {
 		begin, end := "<!-- versions: "+name+" -->\n", "<!-- end -->"

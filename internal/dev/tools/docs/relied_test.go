@@ -16,9 +16,9 @@ import (
 // reliedOn finds fields that are read by reflection, and keys that adapters and Eino keep to themselves.
 var reliedOn = regexp.MustCompile(`FieldByName\("(\w+)"\)|"((?:_eino_|_agenticclaude_|_reduction_mw_|ark-response-|openai-tool-|__toolsearch_)[\w-]*)"`)
 
-// What the code relies on and Eino never promised is in compatibility.md, all of it.
+// What the code relies on and Eino never promised is in UPSTREAM.md, all of it.
 func TestThePageListsAllThatWeRelyOnInEino(t *testing.T) {
-	_, page, found := strings.Cut(read(t, "docs/compatibility.md"), "## What we rely on in Eino")
+	_, page, found := strings.Cut(read(t, "internal/dev/UPSTREAM.md"), "## What einolean relies on")
 	require.True(t, found)
 	page, _, _ = strings.Cut(page, "\n## ")
 	top, err := filepath.Abs(root)

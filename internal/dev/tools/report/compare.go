@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -239,7 +238,7 @@ func (k *keepsTools) BeforeModelRewriteState(ctx context.Context, state *adk.Cha
 // resultArms are policies on results. The first changes nothing.
 var resultArms = []compare.Arm{
 	reduces("no reduction", nil),
-	reduces("einolean, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+	reduces("einolean, truncate at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
 		return reduction.New(ctx, &reduction.Config{Backend: files, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger})
 	}),
 	reduces("einolean `Recommended`", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
@@ -250,7 +249,7 @@ var resultArms = []compare.Arm{
 	reduces("Eino v0.9.21 `reduction`, the same limits", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
 		return einoreduction.New(ctx, &einoreduction.Config{Backend: files, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger, TruncExcludeTools: []string{"read_file"}})
 	}),
-	reduces("policy of Codex: the middle of 10,000 bytes and more is left out", func(context.Context, *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+	reduces("policy of Codex: drop the middle above 10,000 bytes", func(context.Context, *store.Memory) (adk.ChatModelAgentMiddleware, error) {
 		return &middleOut{most: 10_000}, nil
 	}),
 	reduces("policy of Anthropic's context editing: keep 3, at least a quarter", replayed("context editing, keep 3, at least a quarter")),
@@ -314,20 +313,28 @@ func markdown(all []scored) string {
 	return b.String()
 }
 
-// tables are those of docs/benchmarks.md, by the name of their place.
-func tables(ctx context.Context) (map[string]string, error) {
-	tools, results, err := measured(ctx)
-	if err != nil {
-		return nil, err
+// pages are the tables of each document, by the name of their place.
+func pages(tools, results []scored) map[string]map[string]string {
+	return map[string]map[string]string{
+		benchmarks:  {"tools": markdown(selected(tools)), "results": markdown(results)},
+		resultsPage: {"tools": markdown(tools)},
 	}
-	text, err := figuresOf(tools)
-	if err != nil {
-		return nil, err
+}
+
+// benchmarkArms are the settings of tools that docs/benchmarks.md shows; internal/dev/RESULTS.md has all.
+var benchmarkArms = []string{
+	"every tool is listed", "Eino v0.9.21 `toolsearch`", "`Keyword`", "`SearchCall`", "`Recommended`", "`Recommended`, reduced",
+	"Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`",
+	"policy of RAG-MCP: the 5 best for the question", "policy of hosts with a limit: the first 128",
+}
+
+func selected(all []scored) (some []scored) {
+	for _, s := range all {
+		if slices.Contains(benchmarkArms, s.name) {
+			some = append(some, s)
+		}
 	}
-	if err := errors.Join(os.WriteFile(figuresFile, text, 0o644), os.WriteFile(lostFile, []byte(lost(tools)), 0o644)); err != nil {
-		return nil, err
-	}
-	return map[string]string{"tools": markdown(tools), "results": markdown(results)}, nil
+	return some
 }
 
 // measured is what the arms did.
@@ -358,8 +365,11 @@ func publish(file string, tables map[string]string) error {
 	return os.WriteFile(file, []byte(page), 0o644)
 }
 
-// benchmarks is the document with the tables.
-var benchmarks = filepath.Join("..", "..", "..", "..", "docs", "benchmarks.md")
+// benchmarks is the users' page, resultsPage has every row.
+var (
+	benchmarks  = filepath.Join("..", "..", "..", "..", "docs", "benchmarks.md")
+	resultsPage = filepath.Join("..", "..", "RESULTS.md")
+)
 
 // figuresFile is the one file with the figures of the tasks, from which documents and the command
 // have theirs.

@@ -16,7 +16,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
+// TestGoldenBenchmarks checks the tables of docs/benchmarks.md and internal/dev/RESULTS.md, and what they must show.
 //
 //claim:bench-01
 func TestGoldenBenchmarks(t *testing.T) {
@@ -25,20 +25,24 @@ func TestGoldenBenchmarks(t *testing.T) {
 	}
 	all, results, err := measured(t.Context())
 	require.NoError(t, err)
-	tables := map[string]string{"tools": markdown(all), "results": markdown(results)}
 	figures, err := figuresOf(all)
 	require.NoError(t, err)
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
-		require.NoError(t, publish(benchmarks, tables))
+		for page, tables := range pages(all, results) {
+			require.NoError(t, publish(page, tables))
+		}
 		require.NoError(t, os.WriteFile(figuresFile, figures, 0o644))
 		require.NoError(t, os.WriteFile(lostFile, []byte(lost(all)), 0o644))
 	}
-	page, err := os.ReadFile(benchmarks)
-	require.NoError(t, err)
-	for place, table := range tables {
-		_, rest, _ := strings.Cut(string(page), "<!-- made by make report: "+place+" -->\n\n")
-		there, _, _ := strings.Cut(rest, "\n<!-- end -->")
-		require.Equal(t, there, table, "EINOLEAN_UPDATE=1 rewrites it")
+	require.Len(t, selected(all), len(benchmarkArms))
+	for file, tables := range pages(all, results) {
+		page, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for place, table := range tables {
+			_, rest, _ := strings.Cut(string(page), "<!-- made by make report: "+place+" -->\n\n")
+			there, _, _ := strings.Cut(rest, "\n<!-- end -->")
+			require.Equal(t, there, table, "%s: EINOLEAN_UPDATE=1 rewrites it", file)
+		}
 	}
 
 	kept, err := os.ReadFile(figuresFile)

@@ -4,7 +4,7 @@
 // Command report measures both middlewares and draws what it measured into docs/img:
 // tokens with and without each, recall per index and kind of query, and the cost of a search
 // against the number of tools, Eino's and ours. It gives agents with other policies the
-// same tasks, and writes what each cost into docs/benchmarks.md. It reads nothing outside
+// same tasks, and writes what each cost into docs/benchmarks.md and internal/dev/RESULTS.md. It reads nothing outside
 // the repository, and writes the same each time; only the times of searches, which depend on the
 // machine, are another matter, and measured where -times asks for them.
 //
@@ -38,16 +38,23 @@ func main() {
 	}
 }
 
-// write writes the tables.
+// write measures, and writes the tables.
 func write(ctx context.Context) error {
-	t, err := tables(ctx)
+	tools, results, err := measured(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Println(t["tools"])
-	fmt.Println(t["losing"])
-	fmt.Println(t["results"])
-	return publish(benchmarks, t)
+	fmt.Println(markdown(tools))
+	fmt.Println(markdown(results))
+	text, err := figuresOf(tools)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(os.WriteFile(figuresFile, text, 0o644), os.WriteFile(lostFile, []byte(lost(tools)), 0o644))
+	for page, tables := range pages(tools, results) {
+		err = errors.Join(err, publish(page, tables))
+	}
+	return err
 }
 
 // chart is one picture.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,48 +34,60 @@ func TestAConversationOfAUsersOwnIsPrinted(t *testing.T) {
 }
 
 const (
-	golden   = "testdata/bills.txt" // what `make thrift` printed
-	document = "../../../../docs/benchmarks.md"
+	golden      = "testdata/bills.txt" // what `make thrift` printed
+	benchmarks  = "../../../../docs/benchmarks.md"
+	resultsPage = "../../RESULTS.md"
 )
 
-// TestGoldenBenchmarksShowTheBills compares the guide with what was measured. With
-// EINOLEAN_UPDATE=1 it writes the tables into the guide.
+// shownPolicies and shownColumns are those of docs/benchmarks.md; internal/dev/RESULTS.md has every policy.
+var (
+	shownPolicies = []string{
+		"", "no reduction", "Eino", "einolean", "einolean, Recommended",
+		"context editing, keep 3, at least a quarter", "mask all but the last 10",
+	}
+	shownColumns = []int{8, 9, 10, 12, 13, 14, 16}
+	fullColumns  = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16}
+)
+
+// TestGoldenBenchmarksShowTheBills compares both pages with what was measured. With EINOLEAN_UPDATE=1 it writes the
+// tables into them.
 func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 	measured, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	guide, err := os.ReadFile(document)
-	require.NoError(t, err)
-	for name, title := range map[string]string{"bills": "held-out half, 0 %", "bills where half is read back": "held-out half, 48 %"} {
+	table := func(title string) string {
 		_, rest, ok := strings.Cut(string(measured), "\n"+title)
 		require.True(t, ok, title)
 		_, table, _ := strings.Cut(rest, "\n")
 		table, _, _ = strings.Cut(table, "\n\n")
-		block := regexp.MustCompile("(?s)<!-- measured: " + name + " -->\n```\n.*?```\n")
-		shown := "<!-- measured: " + name + " -->\n```\n" + brief(t, table) + "```\n"
-		if os.Getenv("EINOLEAN_UPDATE") != "" {
-			guide = block.ReplaceAllLiteral(guide, []byte(shown))
-			require.NoError(t, os.WriteFile(document, guide, 0o644))
-		}
-		require.Equal(t, shown, block.FindString(string(guide)), "EINOLEAN_UPDATE=1 rewrites the tables")
+		return table
 	}
+	unread, halfRead := table("held-out half, 0 %"), table("held-out half, 48 %")
+	requireShown(t, benchmarks, "bills", brief(t, unread, shownPolicies, shownColumns))
+	requireShown(t, resultsPage, "bills", brief(t, unread, nil, fullColumns))
+	requireShown(t, resultsPage, "bills where half is read back", brief(t, halfRead, nil, fullColumns))
 }
 
-// What became of runs with models that refuse, as `thrift -windows` printed it, is in the guide. With
-// EINOLEAN_UPDATE=1 the table is written there.
+// TestGoldenBenchmarksShowRefusals compares the page with what `thrift -windows` printed of models that refuse.
 func TestGoldenBenchmarksShowRefusals(t *testing.T) {
 	measured, err := os.ReadFile("testdata/windows.txt")
 	require.NoError(t, err)
-	guide, err := os.ReadFile(document)
-	require.NoError(t, err)
 	table, _, ok := strings.Cut(string(measured), "\nwithout an answer")
 	require.True(t, ok)
-	block := regexp.MustCompile("(?s)<!-- measured: windows -->\n```\n.*?```\n")
-	shown := "<!-- measured: windows -->\n```\n" + table + "\n```\n"
+	requireShown(t, resultsPage, "windows", table+"\n")
+}
+
+// requireShown checks a table in a page. With EINOLEAN_UPDATE=1 it writes the table there first.
+func requireShown(t *testing.T, page, name, table string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)<!-- measured: " + name + " -->\n```\n.*?```\n")
+	shown := "<!-- measured: " + name + " -->\n```\n" + table + "```\n"
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
-		guide = block.ReplaceAllLiteral(guide, []byte(shown))
-		require.NoError(t, os.WriteFile(document, guide, 0o644))
+		text = block.ReplaceAllLiteral(text, []byte(shown))
+		require.NoError(t, os.WriteFile(page, text, 0o644))
 	}
-	require.Equal(t, shown, block.FindString(string(guide)), "EINOLEAN_UPDATE=1 rewrites the table")
+	require.Equal(t, shown, block.FindString(string(text)), "%s: EINOLEAN_UPDATE=1 rewrites the tables", page)
 }
 
 func named(t *testing.T, names ...string) (runs []replay.Recorded) {
@@ -111,17 +124,26 @@ func TestARunIsComparedOnItsWorstCard(t *testing.T) {
 	require.Regexp(t, `web-20 +uncached +11 calls; of no reduction Eino 0\.62, Recommended 0\.35`, out.String())
 }
 
-// brief is a table with fewer columns.
-func brief(t *testing.T, table string) string {
+// brief is a table with some of its columns, and some of its rows unless rows is nil.
+func brief(t *testing.T, table string, rows []string, columns []int) string {
+	t.Helper()
 	var out strings.Builder
+	found := 0
 	for line := range strings.Lines(strings.Trim(table, "\n") + "\n") {
 		cells := strings.Fields(line[44:])
 		require.Len(t, cells, 17, line)
+		if rows != nil && !slices.Contains(rows, strings.TrimSpace(line[:44])) {
+			continue
+		}
+		found++
 		fmt.Fprintf(&out, "%-44s", line[:44])
-		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16} {
+		for _, i := range columns {
 			fmt.Fprintf(&out, "%10s", cells[i])
 		}
 		out.WriteString("\n")
+	}
+	if rows != nil {
+		require.Len(t, rows, found)
 	}
 	return out.String()
 }
