@@ -34,9 +34,9 @@
 //
 // An event's receiver is one function for both middlewares:
 //
-//	log := einolean.Slog(slog.Default())
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
-//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: files, OnEvent: log})
+//	searchConfig, reduceConfig := toolsearch.Recommended(tools), reduction.Recommended(results)
+//	searchConfig.OnEvent = einolean.Slog(slog.Default())
+//	reduceConfig.OnEvent = searchConfig.OnEvent
 //
 // Events report changes and totals, never unchanged things. A run has at most four for
 // each model call, two for each tool call, one for each user message for which tools are

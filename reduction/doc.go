@@ -5,6 +5,10 @@
 // losing a byte of it. It is a middleware for CloudWeGo Eino's agents and a drop-in
 // replacement for Eino's own package of the same name: change the import path.
 //
+//	config := reduction.Recommended(results)
+//	config.WindowTokens = 120_000 // the model's window, less its answer
+//	reduce, err := reduction.New(ctx, config)
+//
 // It works in two phases. Truncation checks each result when a tool returns: one longer
 // than MaxLengthForTrunc is stored, and the model sees its start, its end and where the
 // rest is. Clearing checks the conversation before a model call: once it has grown to

@@ -204,7 +204,7 @@ const (
 	// have a call of the tool itself. Rules for the tool's name, theirs or in ReturnDirectly,
 	// apply. Calls that cannot run keep the name call_tool and are answered: broken JSON, an
 	// unknown tool, arguments that do not fit. WrapModel code of handlers after this one and
-	// model callbacks see what the model sees. docs/handlers.md has the details.
+	// model callbacks see what the model sees. docs/tools.md has the details.
 	SearchCall
 
 	protocolCount

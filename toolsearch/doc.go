@@ -6,7 +6,7 @@
 // github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch: change the import path,
 // keep the code.
 //
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})
+//	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools))
 //	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 //		Model:    chatModel,
 //		Handlers: []adk.ChatModelAgentMiddleware{search},
@@ -15,8 +15,8 @@
 // # What the model sees
 //
 // Before the first model call a message lists the names of the hidden tools between
-// <available-deferred-tools> tags, and the only tool added to the agent's own is
-// tool_search:
+// <available-deferred-tools> tags. With the zero Config, the only tool added to the agent's
+// own is tool_search:
 //
 //	model: tool_search {"query": "+github create issue"}
 //	tool:  {"matches": ["github__create_issue", "github__update_issue"]}
@@ -51,6 +51,10 @@
 // [Config.Source], of package toolset, provides tools that differ between users or change
 // during a run. It is asked before every model call, and the tools it returns are offered in
 // that call.
+//
+//	config := toolsearch.Recommended(nil)
+//	config.Source = servers // such as those of mcptools.Open
+//	search, err := toolsearch.New(ctx, config)
 //
 // # Slots
 //

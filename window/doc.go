@@ -5,16 +5,17 @@
 // why it is there, what was left out and where it is stored, how large the window would
 // have been without einolean, and what changes cost in the provider's cache.
 //
-// A [Collector] receives the events of both middlewares, and has a handler that comes
-// last in an agent's Handlers:
+// A [Collector] has a handler that comes last in an agent's Handlers:
 //
-//	see := window.New(window.Config{})
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: see.Event})
-//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: see.Event})
+//	recorder := window.New(window.Config{})
 //	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-//		// …
-//		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, see.Handler()},
+//		Name:     "assistant",
+//		Model:    chatModel,
+//		Handlers: []adk.ChatModelAgentMiddleware{reduce, search, recorder.Handler()},
 //	})
+//
+// To record searches with their scores as well, set OnEvent of both middlewares to
+// [Collector.Event].
 //
 // Package inspect draws the page and the terminal view of a [Conversation].
 // [Collector.WriteJSON] writes it for other programs, and Config.Log each call as it

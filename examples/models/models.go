@@ -46,45 +46,51 @@ type setup[M adk.MessageType] struct {
 func gpt(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// GPT-5 to GPT-6, chat completions
-	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "gpt-6.2-sol"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 256_000 // above 272,000 every token costs twice as much
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "gpt-6.2-sol"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 256_000 // above 272,000, every token costs twice as much
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func responses(g given) setup[*schema.AgenticMessage] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// GPT-5.4 and later, Responses
-	m, err := agenticopenai.NewResponsesModel(ctx, &agenticopenai.ResponsesConfig{APIKey: key, BaseURL: url, Model: "gpt-6.2-sol", EnableAutoCache: true})
-	search := toolsearch.Recommended(tools)
-	search.Protocol, search.Prefetch = toolsearch.Keyword, 0
-	search.UseModelToolSearch, search.Model = true, m
-	reduce := reduction.RecommendedTyped[*schema.AgenticMessage](store)
-	reduce.WindowTokens, reduce.MaxTokensForClear = 256_000, 128_000 // a clear sends everything once more: clear seldom
-	return setup[*schema.AgenticMessage]{m, search, reduce, err}
+	chatModel, err := agenticopenai.NewResponsesModel(ctx, &agenticopenai.ResponsesConfig{
+		APIKey: key, BaseURL: url, Model: "gpt-6.2-sol", EnableAutoCache: true,
+	})
+	searchConfig := toolsearch.Recommended(tools)
+	searchConfig.Protocol, searchConfig.Prefetch = toolsearch.Keyword, 0
+	searchConfig.UseModelToolSearch, searchConfig.Model = true, chatModel
+	reduceConfig := reduction.RecommendedTyped[*schema.AgenticMessage](store)
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 256_000, 128_000 // each clear resends the history
+	return setup[*schema.AgenticMessage]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func claude55(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// Claude 5.5, Fable 5.1 and later
-	m, err := claude.NewChatModel(ctx, &claude.Config{APIKey: key, BaseURL: &url, Model: "claude-opus-5-5", MaxTokens: 16_000})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens, reduce.MaxTokensForClear = 900_000, 128_000 // a clear costs the thinking behind it: clear seldom
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := claude.NewChatModel(ctx, &claude.Config{
+		APIKey: key, BaseURL: &url, Model: "claude-opus-5-5", MaxTokens: 16_000,
+	})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 900_000, 128_000 // each clear loses the thinking after it
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func claude5(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// Claude up to Opus 5 and Sonnet 5
-	m, err := claude.NewChatModel(ctx, &claude.Config{APIKey: key, BaseURL: &url, Model: "claude-sonnet-5", MaxTokens: 16_000})
-	search := toolsearch.Recommended(tools)
-	search.Protocol, search.Prefetch = toolsearch.Keyword, 0
-	search.UseModelToolSearch, search.Model = true, m
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 180_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := claude.NewChatModel(ctx, &claude.Config{
+		APIKey: key, BaseURL: &url, Model: "claude-sonnet-5", MaxTokens: 16_000,
+	})
+	searchConfig := toolsearch.Recommended(tools)
+	searchConfig.Protocol, searchConfig.Prefetch = toolsearch.Keyword, 0
+	searchConfig.UseModelToolSearch, searchConfig.Model = true, chatModel
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 180_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func gemini3(g given) setup[*schema.Message] {
@@ -94,71 +100,71 @@ func gemini3(g given) setup[*schema.Message] {
 		return setup[*schema.Message]{err: err}
 	}
 	// Gemini
-	m, err := gemini.NewChatModel(ctx, &gemini.Config{Client: client, Model: "gemini-4-argon"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 900_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := gemini.NewChatModel(ctx, &gemini.Config{Client: client, Model: "gemini-4-argon"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 900_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func doubao(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// Doubao and Seed, on Ark
-	m, err := ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: url, Model: "seed-2.1-turbo"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 240_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: url, Model: "seed-2.1-turbo"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 240_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func qwen3(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// Qwen
-	m, err := qwen.NewChatModel(ctx, &qwen.ChatModelConfig{APIKey: key, BaseURL: url, Model: "qwen3.7-max"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 900_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := qwen.NewChatModel(ctx, &qwen.ChatModelConfig{APIKey: key, BaseURL: url, Model: "qwen3.7-max"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 900_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func deepseek4(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// DeepSeek
-	m, err := deepseek.NewChatModel(ctx, &deepseek.ChatModelConfig{APIKey: key, BaseURL: url, Model: "deepseek-flash"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens, reduce.MaxTokensForClear = 900_000, 128_000 // a cached token costs a fiftieth
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := deepseek.NewChatModel(ctx, &deepseek.ChatModelConfig{APIKey: key, BaseURL: url, Model: "deepseek-flash"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 900_000, 128_000 // a cached token costs a fiftieth
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func kimi(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// Kimi
-	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "kimi-k3"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 900_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "kimi-k3"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 900_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func glm(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// GLM
-	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "glm-5.2"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 900_000
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "glm-5.2"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 900_000
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func vllm(g given) setup[*schema.Message] {
 	ctx, key, url, tools, store := g.ctx, g.key, g.url, g.tools, g.store
 	// vLLM and SGLang
-	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "the served model"})
-	search := toolsearch.Recommended(tools)
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 28_000 // --max-model-len 32768, less the answer
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "the served model"})
+	searchConfig := toolsearch.Recommended(tools)
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 28_000 // --max-model-len 32768, less the answer
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
 func local(g given) setup[*schema.Message] {
@@ -166,11 +172,11 @@ func local(g given) setup[*schema.Message] {
 	// Ollama
 	options := &ollama.Options{}
 	options.NumCtx = 32_768
-	m, err := ollama.NewChatModel(ctx, &ollama.ChatModelConfig{BaseURL: url, Model: "qwen3:8b", Options: options})
-	search := toolsearch.Recommended(tools)
-	search.Protocol, search.Prefetch = toolsearch.Keyword, 0 // the smallest prompt
-	search.MaxResults, search.CatalogLimit = 2, 20
-	reduce := reduction.Recommended(store)
-	reduce.WindowTokens = 28_000 // NumCtx less the answer: Ollama cuts what is longer without a word
-	return setup[*schema.Message]{m, search, reduce, err}
+	chatModel, err := ollama.NewChatModel(ctx, &ollama.ChatModelConfig{BaseURL: url, Model: "qwen3:8b", Options: options})
+	searchConfig := toolsearch.Recommended(tools)
+	searchConfig.Protocol, searchConfig.Prefetch = toolsearch.Keyword, 0 // the smallest prompt
+	searchConfig.MaxResults, searchConfig.CatalogLimit = 2, 20
+	reduceConfig := reduction.Recommended(store)
+	reduceConfig.WindowTokens = 28_000 // NumCtx less the answer: Ollama truncates longer prompts silently
+	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }

@@ -8,7 +8,7 @@
 //	store, err := blobbackend.Open(ctx, "s3://my-bucket?region=eu-central-1", &blobbackend.Options{
 //		Prefix: "conversations/" + conversationID,
 //	})
-//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, ProvideReadTool: true})
+//	reduce, err := reduction.New(ctx, reduction.Recommended(store))
 //
 // It implements every optional interface of a Backend: it stores streams without holding
 // them in memory, reads ranges of bytes, refuses names that are taken, and deletes files

@@ -4,7 +4,9 @@
 // Package index ranks tools for the searches of package toolsearch: by Eino's keyword score, by BM25,
 // by embeddings, by any Eino retriever, or by several of these.
 //
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: index.BM25})
+//	config := toolsearch.Recommended(tools)
+//	config.NewIndex = index.BM25 // what Recommended sets
+//	search, err := toolsearch.New(ctx, config)
 package index
 
 import (

@@ -29,8 +29,11 @@ import (
 // same meaning are read as well: transport, environment, httpUrl, serverUrl, http_headers,
 // env_http_headers, bearer_token_env_var, enabled, tool_timeout_sec; includeTools, enabledTools,
 // enabled_tools, allowedTools, allowed_tools and tools for include; excludeTools, disabledTools,
-// disabled_tools and blockedTools for exclude. An unknown key that may restrict what the server
-// may do, such as denyList, is an error; any other is a warning.
+// disabled_tools and blockedTools for exclude. Of several URLs, httpUrl counts; two different lists
+// for include are an error. The types local (stdio), streamable-http, streamable_http,
+// streamableHttp and remote (http) are read too. alwaysAllow, autoApprove, trust, name and
+// description have no effect. An unknown key that may restrict what the server may do, such as
+// denyList, is an error; any other, such as envFile or oauth, is a warning.
 type Server struct {
 	// Type is "stdio", "http" (streamable HTTP) or "sse". If empty, it follows from Command
 	// and URL; a URL means streamable HTTP.

@@ -9,7 +9,9 @@
 //	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
 //	defer servers.Close()
 //	err = servers.Wait(ctx) // optional: until all are up, or ctx is done
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
+//	searchConfig := toolsearch.Recommended(nil)
+//	searchConfig.Source = servers
+//	search, err := toolsearch.New(ctx, searchConfig)
 //
 // Servers run as child processes (stdio) or are reached over streamable HTTP or SSE. Each
 // tool has its server's name and two underscores in front of its own. A name that a model's

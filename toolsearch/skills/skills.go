@@ -5,11 +5,11 @@
 // package toolsearch, which returns the skill's text when it is called.
 //
 //	library, err := skill.NewBackendFromFilesystem(ctx, &skill.BackendFromFilesystemConfig{…})
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{
-//		Source:       skills.NewSource(library, skills.Options{}),
-//		NewIndex:     skills.Index(index.BM25),
-//		CatalogLimit: 10,
-//	})
+//	searchConfig := toolsearch.Recommended(nil)
+//	searchConfig.Source = skills.NewSource(library, skills.Options{})
+//	searchConfig.NewIndex = skills.Index(index.BM25)
+//	searchConfig.CatalogLimit = 10
+//	search, err := toolsearch.New(ctx, searchConfig)
 //
 // The library is a Backend of Eino's skill middleware, which shows every skill in every request.
 // Here a request shows the search tool and at most CatalogLimit names, however many skills there

@@ -4,8 +4,9 @@
 // Package toolset has sets of tools, and the sources that return them, for package toolsearch: what a
 // Source needs to know of it.
 //
-//	source := toolset.NewSource(listTools, userOf)
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: source})
+//	config := toolsearch.Recommended(nil)
+//	config.Source = toolset.NewSource(listTools, userOf)
+//	search, err := toolsearch.New(ctx, config)
 package toolset
 
 import (

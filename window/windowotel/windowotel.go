@@ -4,11 +4,11 @@
 // Package windowotel reports the contents of each model call's window to
 // OpenTelemetry:
 //
-//	tell, err := windowotel.New(windowotel.Config{Provider: "openai"})
-//	see := window.New(window.Config{OnCall: tell.Call})
-//	watch := einolean.Tee(see.Event, tell.Event)
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
-//	// … and see.Handler() as the last of the agent's Handlers
+//	telemetry, err := windowotel.New(windowotel.Config{Provider: "openai"})
+//	recorder := window.New(window.Config{OnCall: telemetry.Call})
+//	searchConfig := toolsearch.Recommended(tools)
+//	searchConfig.OnEvent = einolean.Tee(recorder.Event, telemetry.Event) // in reduction.Config, too
+//	// recorder.Handler() is the last of the agent's Handlers
 //
 // Every model call becomes a span of kind client, named "chat" and the model. Its "gen_ai."
 // attributes, and the metrics of that prefix, follow release v0.1.0 of the OpenTelemetry

@@ -3,7 +3,7 @@
 
 package together
 
-// Agents of agents, as docs/handlers.md has them.
+// The multi-agent systems of docs/tools.md.
 
 import (
 	"context"

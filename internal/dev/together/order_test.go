@@ -3,7 +3,7 @@
 
 package together
 
-// The table of docs/handlers.md, row by row: each test runs the handlers in both orders in
+// The table of handlers in docs/tools.md, row by row: each test runs the handlers in both orders in
 // an agent.
 
 import (
@@ -321,7 +321,7 @@ func patchedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	})
 }
 
-// The order that docs/handlers.md recommends.
+// The order that docs/tools.md recommends.
 //
 //claim:handlers-01
 func TestAllHandlersInTheirOrder(t *testing.T) {

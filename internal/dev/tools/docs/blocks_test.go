@@ -63,7 +63,8 @@ var given = map[string]string{
 	"ctx": "context.Context", "chatModel": "model.ToolCallingChatModel", "otherModel": "model.ToolCallingChatModel", "tools": "[]tool.BaseTool",
 	"key": "string", "url": "string", "dir": "string", "client": "*genai.Client",
 	"store": "reduction.Backend", "results": "reduction.Backend", "backend": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
-	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler,
+	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler, "approve": handler,
+	"searchConfig": "*toolsearch.Config", "reduceConfig": "*reduction.Config",
 }
 
 const handler = "adk.ChatModelAgentMiddleware"

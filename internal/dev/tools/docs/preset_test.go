@@ -4,6 +4,7 @@
 package docs
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"go/format"
 	"os"
@@ -24,8 +25,12 @@ import (
 var inCode = map[string]string{
 	"index.BM25":              "index.BM25",
 	"reduction.ParseOverflow": "reduction.ParseOverflow",
-	"reduction.shortPreview":  "func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, 5_000)\n\t\treturn reduction.PreviewByKind(r)\n\t}",
+	"reduction.shortPreview": fmt.Sprintf(
+		"func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, %d)\n\t\treturn reduction.PreviewByKind(r)\n\t}", previewBytes),
 }
+
+// previewBytes is the limit of the preview that reduction.Recommended sets.
+const previewBytes = 3300
 
 // literal is a configuration as code, with each field that it sets.
 func literal(t *testing.T, config reflect.Value, given map[string]string) string {
@@ -67,9 +72,11 @@ func preset(t *testing.T, name, of string, config any, given map[string]string) 
 //
 //claim:config-01
 func TestGoldenPresets(t *testing.T) {
-	code := "```go\n" + preset(t, "find", "toolsearch", toolsearch.Recommended(nil), map[string]string{"DynamicTools": "tools"}) +
-		preset(t, "keep", "reduction", reduction.Recommended(store.NewMemory(0)), map[string]string{"Backend": "store"}) + "```\n"
-	for _, page := range []string{"docs/choosing.md", "docs/zh/choosing.md"} {
+	code := "```go\n" +
+		preset(t, "searchConfig", "toolsearch", toolsearch.Recommended(nil), map[string]string{"DynamicTools": "tools"}) +
+		preset(t, "reduceConfig", "reduction", reduction.Recommended(store.NewMemory(0)), map[string]string{"Backend": "store"}) +
+		"```\n"
+	for _, page := range []string{"docs/results.md", "docs/zh/results.md"} {
 		text := read(t, page)
 		before, rest, found := strings.Cut(text, "<!-- preset -->\n")
 		require.True(t, found, page)
@@ -81,4 +88,18 @@ func TestGoldenPresets(t *testing.T) {
 		}
 		require.Equal(t, want, read(t, page), "EINOLEAN_UPDATE=1 rewrites it")
 	}
+}
+
+// TestPreset_PreviewLimitIsThatOfRecommended compares the limit in the code with the function that it stands for.
+func TestPreset_PreviewLimitIsThatOfRecommended(t *testing.T) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "%x\n", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	request := reduction.PreviewRequest{Text: text.String(), MaxBytes: 10_000}
+	shown := reduction.Recommended(store.NewMemory(0)).Preview(request)
+	request.MaxBytes = previewBytes
+	require.Equal(t, reduction.PreviewByKind(request), shown)
+	request.MaxBytes += 100
+	require.NotEqual(t, reduction.PreviewByKind(request), shown)
 }
