@@ -36,16 +36,16 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,196 tokens; without einolean 127,367: 15.5 times as many
-	// in money, cheaper by a factor of: Claude 36.9 · Claude 5.5, GPT-6 39.4 · GPT-5, Gemini 35.8 ·
-	// Doubao, Qwen, GLM 31.1 · DeepSeek 40.7
+	// sent 8,230 tokens; without einolean 126,344: 15.4x fewer
+	// in money: Claude 36.4x cheaper · Claude 5.5, GPT-6 38.8x cheaper · GPT-5, Gemini 35.3x cheaper ·
+	// Doubao, Qwen, GLM 30.7x cheaper · DeepSeek 40.1x cheaper
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                                     cache  what happened
 	// > Will it rain in Turin on day 180?
-	//    1     1,202  TTTTTTTTTTTTNNNNt                            0 %
+	//    1     1,202  TTTTTTTTTTTTNNNN                             0 %
 	//    2     1,264  TTTTTTTTTTTTNNNNt                           95 %
-	//    3     2,828  TTTTTTTTTTTTNNNNttXXXXXXXXXXXXXXXXXXXXX     45 %  ✂ weather__forecast cut 117,269 →…
-	//    4     2,902  TTTTTTTTTTTTNNNNttRXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 48 tokens
+	//    3     2,845  TTTTTTTTTTTTNNNNttXXXXXXXXXXXXXXXXXXXXX     44 %  ✂ weather__forecast cut 116,246 →…
+	//    4     2,919  TTTTTTTTTTTTNNNNttRXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 48 tokens
 }
