@@ -20,6 +20,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
+	"github.com/einolean/einolean/internal/advice"
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/prices"
@@ -106,7 +107,7 @@ const bothRecommended = "toolsearch and einolean, Recommended"
 // choices are all of them. The first changes nothing.
 func choices(tools bool) (all []choice) {
 	settings := map[string]string{
-		"einolean, Recommended": "reduction.Recommended(store)", "toolsearch, Recommended": "toolsearch.Recommended(tools)",
+		"einolean, Recommended": advice.RecommendedResults, "toolsearch, Recommended": advice.RecommendedTools,
 		"toolsearch, SearchCall": "toolsearch.Config{Protocol: toolsearch.SearchCall}",
 	}
 	hidings := replay.Hidings()
@@ -378,10 +379,6 @@ func (b bench) bill(ctx context.Context, c *replay.Conversation, p choice) (repl
 	return c.Run(ctx, p.Policy, b.options)
 }
 
-// worthwhile is the most that a setting may cost of what doing nothing does to be advised, on
-// the average of the cards.
-const worthwhile = .95
-
 // advice says what to set: what costs least of what loses nothing. It is
 // empty where nothing was replayed that can be set.
 func (b bench) advice(total billedJSON) string {
@@ -401,7 +398,7 @@ func (b bench) advice(total billedJSON) string {
 		}
 	}
 	nothing, p := total.Policies[0], total.Policies[best]
-	if mean(p) > worthwhile {
+	if !advice.IsWorthwhile(mean(p)) {
 		return fmt.Sprintf("Change nothing: no setting saves a twentieth of these %s tokens.", display.Grouped(nothing.Tokens))
 	}
 	says := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens), display.Grouped(nothing.Tokens))

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	known "github.com/einolean/einolean/internal/prices"
@@ -34,7 +35,18 @@ func pricesOf(name, model string) prices {
 	return prices{name, p.Hit(), p.Write()}
 }
 
-// inMoney says by how much the requests were cheaper than without einolean; "" if
+// factor is how often b goes into a: 12.3x, and 1.04x where one digit would hide a difference.
+func factor(a, b float64) string {
+	if x := a / b; x >= 1.1 {
+		return fmt.Sprintf("%.1fx", x)
+	}
+	return fmt.Sprintf("%.2fx", a/b)
+}
+
+// isSame reports whether two sums differ by less than a factor shows.
+func isSame(a, b float64) bool { return math.Abs(a-b) < .005*max(a, b, 1) }
+
+// inMoney says how much cheaper or dearer the requests were than without einolean; "" if
 // nothing was sent.
 func inMoney(in texts, t window.Totals) string {
 	if t.Sent == 0 || t.Without == 0 {
@@ -46,7 +58,14 @@ func inMoney(in texts, t window.Totals) string {
 			continue // the tokens say it
 		}
 		sent, without := t.Cost(p.Hit, p.Write)
-		all = append(all, fmt.Sprintf("%s %.1f", p.Name, without/sent))
+		switch {
+		case isSame(sent, without):
+			all = append(all, in.say("%s the same", p.Name))
+		case sent < without:
+			all = append(all, in.say("%s %s cheaper", p.Name, factor(without, sent)))
+		default:
+			all = append(all, in.say("%s %s dearer", p.Name, factor(sent, without)))
+		}
 	}
-	return in.say("in money, cheaper by a factor of: ") + strings.Join(all, " · ")
+	return in.say("in money: ") + strings.Join(all, " · ")
 }

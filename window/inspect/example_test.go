@@ -78,8 +78,8 @@ func ExampleWriteText() {
 	// Output:
 	// einolean  acme/42  1 question, 1 call
 	// sent 6 tokens; without einolean 6: the same
-	// in money, cheaper by a factor of: Claude 1.0 · Claude 5.5, GPT-6 1.0 · GPT-5, Gemini 1.0 ·
-	// Doubao, Qwen, GLM 1.0 · DeepSeek 1.0
+	// in money: Claude the same · Claude 5.5, GPT-6 the same · GPT-5, Gemini the same · Doubao,
+	// Qwen, GLM the same · DeepSeek the same
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//

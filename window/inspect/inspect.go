@@ -113,11 +113,12 @@ type data struct {
 	Language  string            `json:"language,omitempty"`  // zh; else that of the browser
 	Labels    texts             `json:"labels"`              // in Chinese
 	Cards     []prices          `json:"cards"`
+	Advice    *advice           `json:"advice,omitempty"`
 	Lines     []json.RawMessage `json:"lines"` // what WriteJSON writes
 }
 
 func dataOf(c *window.Conversation, live bool) (*data, error) {
-	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards, Labels: labels}
+	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards, Labels: labels, Advice: adviceFor(c)}
 	if prompt.Chinese() {
 		d.Language = "zh"
 	}

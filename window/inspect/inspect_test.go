@@ -180,9 +180,9 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	require.Equal(t, "sent 6,544 tokens; without einolean 121,500: 18.6 times as many", lines[1])
+	require.Equal(t, "sent 6,544 tokens; without einolean 121,500: 18.6x fewer", lines[1])
 	require.Len(t, lines, 9+2+4, b.String())
-	require.Equal(t, "in money, cheaper by a factor of: Claude 9.2 · Claude 5.5, GPT-6 8.6 · GPT-5, Gemini 9.4 · Doubao, Qwen, GLM 10.7 · DeepSeek 8.4", lines[2]+" "+lines[3])
+	require.Equal(t, "in money: Claude 9.2x cheaper · Claude 5.5, GPT-6 8.6x cheaper · GPT-5, Gemini 9.4x cheaper · Doubao, Qwen, GLM 10.7x cheaper · DeepSeek 8.4x cheaper", lines[2]+" "+lines[3])
 	require.Contains(t, lines[11], "⌕ Wie viele Zeilen")
 	require.Contains(t, lines[12], "cut 9,000 → 400")
 	for _, line := range lines {
@@ -478,7 +478,7 @@ func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
 }
 
 func TestTheVerdictSaysWhereEinoleanCostMore(t *testing.T) {
-	for without, want := range map[int]string{50: "einolean cost 100 % more", 100: "the same", 150: "1.5 times as many", 0: "the same"} {
+	for without, want := range map[int]string{50: "2.0x as many", 100: "the same", 150: "1.5x fewer", 0: "the same"} {
 		c := &window.Conversation{ID: "c", Calls: []*window.ModelCall{{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &without}}}
 		var b bytes.Buffer
 		require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{}))

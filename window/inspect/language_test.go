@@ -33,10 +33,7 @@ func block(t *testing.T, file, from string) string {
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(text), from)
 	require.True(t, found, from)
-	inner, _, _ := strings.Cut(rest, "}")
-	if strings.Contains(from, "MARKS") {
-		inner, _, _ = strings.Cut(rest, "};")
-	}
+	inner, _, _ := strings.Cut(rest, "};")
 	return inner
 }
 
@@ -54,7 +51,7 @@ func requireTexts(t *testing.T, all []string, have texts) {
 func TestEveryTextOfThePageIsThereInChinese(t *testing.T) {
 	const js, html = "page/page.js", "page/page.html"
 	all := slices.Concat(said(t, js, `say\("((?:[^"\\]|\\.)*)"`), said(t, html, `data-say>([^<]*)<`, `(?:aria-label|title)="([^"]*)"`), listTexts, []string{"no cache"})
-	for _, from := range []string{"const CATEGORIES = {", "const CAUSES = {", "const RULES = {", "const TAGS = {"} {
+	for _, from := range []string{"const CATEGORIES = {", "const CAUSES = {", "const RULES = {", "const TAGS = {", "const GROUPS = {", "const ADVICE = {"} {
 		for _, m := range regexp.MustCompile(`: "([^"]*)"`).FindAllStringSubmatch(block(t, js, from), -1) {
 			all = append(all, m[1])
 		}

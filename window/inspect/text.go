@@ -169,12 +169,13 @@ func newTerminal(o TextOptions) *terminal {
 
 // verdict sums up in a few lines what the conversation cost.
 func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
-	verdict := t.bold(t.say("the same"))
+	verdict, sent, without := t.bold(t.say("the same")), float64(s.Sent), float64(s.Without)
 	switch {
-	case s.Sent > 0 && s.Without > s.Sent:
-		verdict = t.bold(t.say("%.1f times as many", float64(s.Without)/float64(s.Sent)))
-	case s.Without > 0 && s.Without < s.Sent:
-		verdict = t.color(bad, t.say("einolean cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
+	case s.Sent == 0 || s.Without == 0 || isSame(sent, without):
+	case sent < without:
+		verdict = t.bold(t.say("%s fewer", factor(without, sent)))
+	default:
+		verdict = t.color(bad, t.say("%s as many", factor(sent, without)))
 	}
 	fmt.Fprintf(t, "%s  %s\n", t.bold("einolean"), t.dim(t.say("%s  %s, %s", fit(display.Line(c.ID), 40), t.count(len(c.Runs), "question"), t.count(s.Calls, "call"))))
 	t.WriteString(t.say("sent %s tokens; without einolean %s: %s", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict) + "\n")

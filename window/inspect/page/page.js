@@ -38,13 +38,24 @@ const CATEGORIES = {
   reminder: "Names of hidden tools", user: "User", assistant: "Assistant", found: "Search answers", result: "Results",
   result_cut: "Results, cut", result_cleared: "Results, cleared", program: "Printed by programs", page: "Pages read back",
 };
+// GROUPS are the colors: each category belongs to one.
+const GROUPS = {
+  tools: "Tools", names: "Instructions and names", talk: "Talk", results: "Results",
+};
+const MEMBERS = {
+  tools: ["own_tools", "help_tools", "loaded_tools"],
+  names: ["system", "reminder"],
+  talk: ["user", "assistant", "found"],
+  results: ["result", "result_cut", "result_cleared", "program", "page"],
+};
+const groupOf = category => Object.keys(MEMBERS).find(g => MEMBERS[g].includes(category)) || "talk";
 const MARKS = {
-  search: ["searched", "found", "M2.6 2.6 4.4 4.4M-1 3.2A3.4 3.4 0 1 1-.9 3.2z"],
-  plus: ["tools loaded", "loaded_tools", "M0-3.6V3.6M-3.6 0H3.6"],
-  cut: ["result cut", "result_cut", "M-4-3.5 4 3.5M4-3.5-4 3.5"],
-  clear: ["result cleared", "result_cleared", "M-4 3.6H4M-2.6.8H2.6M-1.2-2H1.2"],
-  program: ["program", "program", "M-1.6-3.6-4 0l2.4 3.6M1.6-3.6 4 0 1.6 3.6"],
-  back: ["read back", "page", "M4 3V.5A2.5 2.5 0 0 0 1.5-2H-4M-1.8-4.4-4-2l2.2 2.4"],
+  search: ["searched", "talk", "M2.6 2.6 4.4 4.4M-1 3.2A3.4 3.4 0 1 1-.9 3.2z"],
+  plus: ["tools loaded", "tools", "M0-3.6V3.6M-3.6 0H3.6"],
+  cut: ["result cut", "results", "M-4-3.5 4 3.5M4-3.5-4 3.5"],
+  clear: ["result cleared", "results", "M-4 3.6H4M-2.6.8H2.6M-1.2-2H1.2"],
+  program: ["program", "results", "M-1.6-3.6-4 0l2.4 3.6M1.6-3.6 4 0 1.6 3.6"],
+  back: ["read back", "results", "M4 3V.5A2.5 2.5 0 0 0 1.5-2H-4M-1.8-4.4-4-2l2.2 2.4"],
 };
 const CAUSES = {
   tools_loaded: "Tools were loaded, and definitions come before all messages.",
@@ -54,7 +65,16 @@ const CAUSES = {
   result_cleared: "An old result was cleared.",
   other: "Something in front changed.",
 };
-const color = category => `var(--c-${category})`;
+// ADVICE says what to set next, by the kind that package inspect chose.
+const ADVICE = {
+  tools: "Set {0}: definitions of tools are {1} of the {2} tokens sent.",
+  results: "Set {0}: long and old results are {1} of the {2} tokens sent.",
+  hide_above: "Raise {0}: einolean's own tools, names of hidden tools and searches are {1} of the {2} tokens sent, more than hiding saved.",
+  read_back: "Raise {0}: results that were read back are {1} of the {2} tokens sent.",
+  leave_out: "Leave einolean out of this agent: its tools and results are too small to save anything.",
+  nothing: "Change nothing: no setting promises to save a twentieth of the {2} tokens sent.",
+};
+const color = group => `var(--c-${group})`;
 
 // say is a text of ours in the language of the page: the page's own, or the browser's. {0} is its
 // first value. What users, models and tools wrote is never translated.
@@ -79,10 +99,17 @@ const sum = (list, f) => (list || []).reduce((t, x) => t + f(x), 0);
 const n = x => Math.round(x).toLocaleString("en-US");
 const percent = x => Math.round(100 * x) + " %";
 const short = x => x >= 1e6 ? +(x / 1e6).toFixed(x >= 1e7 ? 0 : 1) + " M" : x >= 1000 ? +(x / 1000).toFixed(1) + " k" : n(x);
+// middle leaves out the middle of a long text: a question's end says as much as its start.
+const middle = (text, most) => {
+  const all = [...text], end = Math.floor((most - 1) / 2);
+  return all.length <= most ? text : all.slice(0, most - 1 - end).join("").trimEnd() + "…" + (end ? all.slice(-end).join("").trimStart() : "");
+};
 const clip = (text, most) => text.length > most ? text.slice(0, most) + "…" : text;
 const score = x => Math.abs(x) >= 1e6 ? x.toExponential(1) : +x.toFixed(2) + "";
 const plural = (count, word) => say(count === 1 && !chinese ? `{0} ${word}` : `{0} ${word}s`, n(count));
-const times = (a, b) => (a / Math.max(1, b)).toFixed(1);
+// factor is how often b goes into a: 12.3x, and 1.04x where one digit would hide a difference.
+const factor = (a, b) => { const x = a / Math.max(1, b); return (x < 1.1 ? x.toFixed(2) : x.toFixed(1)) + "x"; };
+const isSame = (a, b) => Math.abs(a - b) < .005 * Math.max(a, b, 1);
 const runOf = c => runs.find(r => r.n === c.run);
 const textOf = id => texts[id] ?? say("(This text was not kept.)");
 
@@ -109,12 +136,12 @@ for (const c of calls) {
 let chosen = 0, withLeft = false, single = null;
 
 function header() {
-  const dearer = totals.without < totals.sent;
   byID("crumb").textContent = "· " + data.id;
   const verdict = byID("verdict");
   if (!calls.length) { verdict.append(say("No model call was recorded.")); return; }
-  const [before, after] = say("This agent sent {0}. Without einolean it would have sent {1}", "\0", dearer ? say("{0}: fewer.", n(totals.without)) : say("{0}: {1} times as many, {2}.", n(totals.without), times(totals.without, totals.sent), money())).split("\0");
-  verdict.append(before, el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), after);
+  verdict.append(...headline());
+  const advice = data.advice;
+  if (advice) byID("advice").append(say(ADVICE[advice.kind], advice.setting || "", n(advice.tokens || 0), n(advice.of)));
   const meta = [say("{0}, {1}. ", plural(runs.length, "question"), plural(totals.calls, "model call"))];
   if (totals.helped) meta.push(say("{0} of them only searched for a tool or read something back, and would not have been made without. ", n(totals.helped)));
   if (totals.unknown) meta.push(el("b", {}, say("What {0} of {1} read is not known, so more than that would have been sent without. ", n(totals.unknown), plural(totals.programs, "program"))));
@@ -127,35 +154,52 @@ function header() {
   byID("meta").append(...meta);
 }
 
+// headline compares the tokens sent with those without einolean, and the prices.
+function headline() {
+  const {sent, without} = totals;
+  if (isSame(sent, without)) return [say("This agent sent as many tokens as without einolean: {0}", n(sent)), money()];
+  const isDearer = sent > without;
+  const text = isDearer ? say("This agent sent {0} with einolean: {1} instead of {2}, or {3} as many", "\0", n(sent), n(without), factor(sent, without)) :
+    say("This agent sent {0} with einolean: {1} instead of {2}, or {3} fewer", "\0", n(sent), n(without), factor(without, sent));
+  const [before, after] = text.split("\0");
+  const difference = isDearer ? say("{0} more tokens", n(sent - without)) : say("{0} fewer tokens", n(without - sent));
+  return [before, el("span", {class: isDearer ? "bad" : "good"}, difference), after, money()];
+}
+
 function tiles() {
   const tile = (title, value, below, share, bad) => el("div", {class: "card tile"}, el("h2", {}, title), el("strong", {class: bad ? "bad" : null}, value), el("span", {}, below),
-    el("div", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${Math.min(100, 100 * share)}%`})));
+    el("div", {class: "meter", "aria-hidden": "true"}, el("i", {class: bad ? "bad" : null, style: `width:${Math.min(100, 100 * share)}%`})));
   const cached = totals.reported_calls ? totals.cached / Math.max(1, totals.reported) : totals.same / Math.max(1, totals.sent);
-  byID("tiles").append(
-    tile(say("Sent"), n(totals.sent), say("of {0} without", n(totals.without)), totals.sent / Math.max(1, totals.without)),
-    tile(say("Largest window"), n(totals.largest), say("call {0}; {1} without", totals.largest_call, n(totals.largest_without)), totals.largest / Math.max(1, totals.largest_without)),
-    tile(totals.reported_calls ? say("Came from the cache") : say("Unchanged since the call before"), percent(cached),
-      totals.reported_calls ? say("{0} of {1} reported", n(totals.cached), n(totals.reported)) : say("what a cache could serve, estimated"), cached),
-    tile(totals.unreadable ? say("Taken out") : say("Taken out, all readable"), totals.unreadable ? say("{0} not stored", n(totals.unreadable)) : plural(totals.left, "result"),
-      say("{0} tokens now take {1}", n(totals.left_before), n(totals.left_after)), totals.left_after / Math.max(1, totals.left_before), totals.unreadable > 0));
+  const all = [tile(say("Sent"), n(totals.sent), say("of {0} without", n(totals.without)), totals.sent / Math.max(1, totals.without), totals.sent > totals.without)];
+  if (totals.calls > 1) all.push(tile(say("Largest window"), n(totals.largest), say("call {0}; {1} without", totals.largest_call, n(totals.largest_without)), totals.largest / Math.max(1, totals.largest_without), totals.largest > totals.largest_without));
+  if (totals.reported_calls) all.push(tile(say("Came from the cache"), percent(cached), say("{0} of {1} reported", n(totals.cached), n(totals.reported)), cached));
+  else if (totals.same) all.push(tile(say("Unchanged since the call before"), percent(cached), say("what a cache could serve, estimated"), cached));
+  if (totals.left) all.push(tile(totals.unreadable ? say("Taken out") : say("Taken out, all readable"), totals.unreadable ? say("{0} not stored", n(totals.unreadable)) : plural(totals.left, "result"),
+    say("{0} tokens now take {1}", n(totals.left_before), n(totals.left_after)), totals.left_after / Math.max(1, totals.left_before), totals.unreadable > 0));
+  byID("tiles").append(...all);
 }
 
 // ---- the timeline
 
+const tokensOf = (c, group) => sum(MEMBERS[group], category => c.by[category] || 0);
+const leftOutOf = c => c.hidden.tokens + c.leftOut;
+
 function legend() {
-  const used = Object.keys(CATEGORIES).filter(id => calls.some(c => c.by[id]));
-  byID("legend").append(...used.map(id => el("button", {"aria-pressed": "false", "data-category": id, on: {click() {
+  const used = Object.keys(GROUPS).filter(id => calls.some(c => tokensOf(c, id)));
+  const members = id => MEMBERS[id].filter(category => calls.some(c => c.by[category])).map(category => say(CATEGORIES[category])).join(", ");
+  byID("legend").append(...used.map(id => el("button", {"aria-pressed": "false", "data-group": id, title: members(id), on: {click() {
     single = single === id ? null : id;
-    for (const b of byID("legend").querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.category === single));
+    for (const b of byID("legend").querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.group === single));
     chart();
-  }}}, el("i", {class: "swatch", style: `--c:${color(id)}`}), say(CATEGORIES[id]))), el("span", {}, el("i", {class: "swatch hatch"}), say("Left out")));
+  }}}, el("i", {class: "swatch", style: `--c:${color(id)}`}), say(GROUPS[id]))));
+  if (calls.some(leftOutOf)) byID("legend").append(el("span", {}, el("i", {class: "swatch hatch"}), say("Left out")));
   byID("marks").append(...Object.keys(MARKS).filter(m => calls.some(c => c.marks.includes(m))).map(m =>
     el("span", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14"}, glyph(m, 0, 0)), say(MARKS[m][0]))));
 }
 
 function glyph(mark, x, y) {
-  const [, category, path] = MARKS[mark];
-  return svg("path", {d: path, fill: "none", stroke: color(category), "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round", transform: `translate(${x} ${y}) scale(1.2)`});
+  const [, group, path] = MARKS[mark];
+  return svg("path", {d: path, fill: "none", stroke: color(group), "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round", transform: `translate(${x} ${y}) scale(1.2)`});
 }
 
 // ticks are round numbers from 0 to at most one step above the top.
@@ -167,16 +211,22 @@ function ticks(top) {
   return list;
 }
 
-// wrap breaks a question into at most three lines.
+// wrap breaks a question into at most three lines, and shortens it in the middle until it fits.
 function wrap(text, width) {
+  for (let most = 3 * width; ; most -= Math.ceil(most / 10)) {
+    const lines = broken(middle(text, most), width);
+    if (lines.length <= 3 || most <= width) return lines.slice(0, 3);
+  }
+}
+
+// broken breaks a text into lines; a word that is longer than a line is shortened.
+function broken(text, width) {
   const lines = [""];
-  for (const word of text.split(/\s+/)) {
-    const last = lines[lines.length - 1], next = last ? last + " " + word : word;
+  for (const long of text.split(/\s+/)) {
+    const word = middle(long, width), last = lines[lines.length - 1], next = last ? last + " " + word : word;
     if (next.length <= width || !last) lines[lines.length - 1] = next; else lines.push(word);
   }
-  const shown = lines.slice(0, 3).map(l => l.length > width ? l.slice(0, width - 1) + "…" : l);
-  if (lines.length > 3) shown[2] = shown[2].slice(0, Math.max(1, width - 1)) + "…";
-  return shown;
+  return lines;
 }
 
 function happened(c) {
@@ -192,9 +242,13 @@ function happened(c) {
   return said.join(say(". "));
 }
 
-const W = 1200, H = 320, LEFT = 52, RIGHT = 6, TOP = 10, BASE = 228;
+const W = 1200, LEFT = 76, RIGHT = 6, TOP = 10, BASE = 228, SIGN = 14;
 
-let bars = [], fitted = 0;
+let bars = [], fitted = 0, signRows = 1;
+
+// Signs of a call that do not fit beside one another stand in rows.
+const perRow = slot => Math.max(1, Math.floor(slot / SIGN));
+const height = () => BASE + 78 + signRows * SIGN;
 
 // wide is how wide the chart is without scrolling: on a phone as the page is, so that its letters can
 // be read.
@@ -205,10 +259,11 @@ function wide() {
 
 function chart() {
   if (!calls.length) return;
-  const room = wide(), width = Math.max(room, LEFT + RIGHT + calls.length * 9), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(30, slot * .66);
-  const scale = ticks(Math.max(...calls.map(c => withLeft ? c.sent + c.hidden.tokens + c.leftOut : c.sent)));
+  const room = wide(), width = Math.max(room, LEFT + RIGHT + calls.length * 8.5), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(110, slot * .66);
+  signRows = Math.max(1, ...calls.map(c => Math.ceil(c.marks.length / perRow(slot))));
+  const scale = ticks(Math.max(...calls.map(c => withLeft ? c.sent + leftOutOf(c) : c.sent)));
   const y = v => BASE - (BASE - TOP) * v / scale[scale.length - 1];
-  const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": say("Model calls, as stacked bars of tokens"), "aria-orientation": "horizontal"});
+  const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${height()}`, role: "listbox", "aria-label": say("Model calls, as stacked bars of tokens"), "aria-orientation": "horizontal"});
   if (width > room) root.style.width = width + "px";
   if (width > 2 * W) { // on paper it is squeezed from the sides only
     root.classList.add("long");
@@ -221,22 +276,22 @@ function chart() {
   const had = document.activeElement && document.activeElement.closest && document.activeElement.closest(".bar");
   bars = calls.map((c, i) => column(c, i, slot));
   root.append(...bars, stacks(slot, bar, y));
-  root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, say("cache")), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, say("did")));
+  root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, say("from cache")), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, say("events")));
   byID("chart").replaceChildren(root);
   if (had) bars[chosen].focus({preventScroll: true});
   follow();
 }
 
-// stacks draws all bars at once: a path for each category, however many calls there are.
+// stacks draws all bars at once: a path for each group, however many calls there are.
 function stacks(slot, bar, y) {
-  const paths = Object.fromEntries(Object.keys(CATEGORIES).map(id => [id, ""])), radius = Math.min(3, bar / 2), rect = (x, top, w, h) => `M${x.toFixed(2)} ${top.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`;
+  const paths = Object.fromEntries(Object.keys(GROUPS).map(id => [id, ""])), radius = Math.min(3, bar / 2), rect = (x, top, w, h) => `M${x.toFixed(2)} ${top.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`;
   let outline = "", left = "", unmade = "", line = "", same = "";
   calls.forEach((c, i) => {
-    const x = LEFT + i * slot + (slot - bar) / 2, height = Math.max(1, BASE - y(c.sent)), out = c.hidden.tokens + c.leftOut;
+    const x = LEFT + i * slot + (slot - bar) / 2, height = Math.max(1, BASE - y(c.sent)), out = leftOutOf(c);
     outline += `M${x.toFixed(2)} ${BASE}v${-Math.max(0, height - radius)}q0 ${-radius} ${radius} ${-radius}h${bar - 2 * radius}q${radius} 0 ${radius} ${radius}v${Math.max(0, height - radius)}z`;
     let at = 0;
     for (const id in paths) {
-      const tokens = c.by[id];
+      const tokens = tokensOf(c, id);
       if (!tokens) continue;
       const h = y(at) - y(at + tokens);
       paths[id] += rect(x, y(at + tokens), bar, Math.max(.4, h - (h > 3 ? .8 : 0)));
@@ -275,27 +330,31 @@ function questions(slot) {
   for (let from = 0, to; from < calls.length; from = to) {
     for (to = from; to < calls.length && calls[to].run === calls[from].run; to++);
     const x = LEFT + from * slot, fits = Math.floor(((to - from) * slot - 14) / 6.4), run = runOf(calls[from]);
-    if (from) drawn.push(svg("line", {class: "grid", x1: x + .5, x2: x + .5, y1: TOP, y2: H - 2}));
+    if (from) drawn.push(svg("line", {class: "grid", x1: x + .5, x2: x + .5, y1: TOP, y2: height() - 2}));
     if (!run || !run.question) continue;
     const lines = fits < 7 ? (fits < 2 ? [] : [String(run.n)]) : wrap(run.question, fits);
-    drawn.push(svg("text", {x: x + 6, y: BASE + 44, "aria-hidden": "true"}, svg("title", {}, run.question), lines.map((line, j) => svg("tspan", {x: x + 6, dy: j ? 14 : 0}, line))));
+    drawn.push(svg("text", {x: x + 6, y: BASE + 30 + signRows * SIGN, "aria-hidden": "true"}, svg("title", {}, run.question), lines.map((line, j) => svg("tspan", {x: x + 6, dy: j ? 14 : 0}, line))));
   }
   return drawn;
 }
 
 // column is what can be chosen: the place of a bar, with its marks.
 function column(c, i, slot) {
-  const x = LEFT + i * slot, hit = svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: Math.min(6, slot / 3)});
+  const x = LEFT + i * slot, hit = svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 22 + signRows * SIGN, rx: Math.min(6, slot / 3)});
   const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": say("Call {0}: {1}. {2}", c.n, plural(c.sent, "token"), happened(c))}, hit);
   // The numbers are for those who point at the bar.
   hit.addEventListener("pointerenter", () => hit.append(svg("title", {}, tip(c))), {once: true});
-  if (slot > 12) c.marks.forEach((m, j) => g.append(glyph(m, x + slot / 2 + (j - (c.marks.length - 1) / 2) * 14, BASE + 22)));
+  const columns = perRow(slot);
+  if (slot > 12) c.marks.forEach((m, j) => {
+    const row = Math.floor(j / columns), inRow = Math.min(columns, c.marks.length - row * columns);
+    g.append(glyph(m, x + slot / 2 + (j % columns - (inRow - 1) / 2) * SIGN, BASE + 22 + row * SIGN));
+  });
   return g;
 }
 
 function tip(c) {
   const rows = Object.keys(CATEGORIES).filter(id => c.by[id]).map(id => `${say(CATEGORIES[id])}: ${n(c.by[id])}`);
-  if (c.hidden.tokens + c.leftOut) rows.push(say("left out: {0} of {1}, {2} of results", n(c.hidden.tokens), plural(c.hidden.tools, "hidden tool"), n(c.leftOut)));
+  if (leftOutOf(c)) rows.push(say("left out: {0} of {1}, {2} of results", n(c.hidden.tokens), plural(c.hidden.tools, "hidden tool"), n(c.leftOut)));
   return [say("Call {0}: {1}", c.n, plural(c.sent, "token")), ...rows, say("unchanged since the call before: {0}", percent(c.prefix.same / Math.max(1, c.sent)))].join("\n");
 }
 
@@ -304,7 +363,7 @@ function tip(c) {
 function detail() {
   const c = calls[chosen], parts = c.parts(), d = byID("detail"), run = runOf(c);
   d.replaceChildren(el("div", {class: "row", style: "flex-wrap:nowrap;align-items:flex-start"},
-    el("div", {}, el("h2", {}, say("Call {0} of {1}: {2}", c.n, totals.calls, plural(c.sent, "token"))), el("p", {class: "sub"}, run ? say("Question {0}: {1}", run.n, run.question || say("(not kept)")) : "")),
+    el("div", {}, el("h2", {}, say("Call {0} of {1}: {2}", c.n, totals.calls, plural(c.sent, "token"))), el("p", {class: "sub"}, run ? say("Question {0}: {1}", run.n, run.question ? middle(run.question, 240) : say("(not kept)")) : "")),
     el("span", {style: "display:flex;gap:6px"}, el("button", {"aria-label": say("Call before"), on: {click() { choose(chosen - 1); }}}, "←"), el("button", {"aria-label": say("Next call"), on: {click() { choose(chosen + 1); }}}, "→"))));
   d.append(strip(parts), prefix(c), el("ol", {class: "parts"}, rows(parts)));
   if (!parts.length) d.append(el("p", {class: "note"}, say("The parts of this call were not kept, to bound the memory.")));
@@ -318,7 +377,7 @@ function strip(parts) {
   for (let i = 0, j; i < parts.length; i = j) {
     for (j = i; j < parts.length && parts[j].category === parts[i].category; j++);
     const tokens = sum(parts.slice(i, j), p => p.tokens), id = parts[i].category;
-    bar.append(el("i", {style: `--c:${color(id)};flex:${tokens} 0 0`, title: `${say(CATEGORIES[id])}: ${n(tokens)}`}));
+    bar.append(el("i", {style: `--c:${color(groupOf(id))};flex:${tokens} 0 0`, title: `${say(CATEGORIES[id])}: ${n(tokens)}`}));
   }
   return bar;
 }
@@ -358,20 +417,20 @@ function row(group) {
     const open = li.querySelector("pre");
     button.setAttribute("aria-expanded", String(!open));
     if (open) open.remove(); else li.append(el("pre", {tabindex: 0}, group.map(x => textOf(x.text)).join("\n\n")));
-  }}}, el("i", {class: "swatch", style: `--c:${color(p.category)}`}), el("span", {class: "kind"}, say(CATEGORIES[p.category]) + (group.length > 1 ? ` (${group.length})` : "")),
+  }}}, el("i", {class: "swatch", style: `--c:${color(groupOf(p.category))}`}), el("span", {class: "kind"}, say(CATEGORIES[p.category]) + (group.length > 1 ? ` (${group.length})` : "")),
     el("span", {class: "text"}, label), el("span", {class: "n"}, n(sum(group, x => x.tokens))), el("span", {class: "tag " + p.state}, say(TAGS[p.state] || "")));
   li.append(button);
   return li;
 }
 
 function folded(group) {
-  const li = el("li", {}), categories = [...new Set(group.map(p => p.category))];
+  const li = el("li", {}), groups = [...new Set(group.map(p => groupOf(p.category)))];
   li.append(el("button", {class: "part", "aria-expanded": "false", on: {click() {
     const all = group.map(p => row([p]));
     li.replaceWith(...all);
     all[0].querySelector("button").focus();
   }}}, el("span", {}), el("span", {class: "kind"}, plural(group.length, "message")),
-    el("span", {class: "text"}, categories.map(id => el("i", {class: "swatch", style: `--c:${color(id)};display:inline-block;margin-right:4px`})), say(" show them")),
+    el("span", {class: "text"}, groups.map(id => el("i", {class: "swatch", style: `--c:${color(id)};display:inline-block;margin-right:4px`})), say(" show them")),
     el("span", {class: "n"}, n(sum(group, p => p.tokens))), el("span", {class: "tag " + group[0].state}, say(TAGS[group[0].state] || ""))));
   return li;
 }
@@ -442,7 +501,7 @@ function taken(c) {
   const box = el("section", {class: "card"}, el("h3", {}, say("What was taken out"), el("span", {}, `${n(sum(left, l => l.before))} → ${n(sum(left, l => l.after))}`)));
   const one = l => {
     const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || say("a tool"), l.now ? el("span", {class: "now"}, say("  now")) : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
-      el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color(l.rule === "cut" ? "result_cut" : "result_cleared")}`})));
+      el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color("results")}`})));
     const look = l.text && texts[l.text] != null ? el("button", {"aria-expanded": "false", on: {click() {
       const open = item.querySelector("pre");
       look.setAttribute("aria-expanded", String(!open));
@@ -484,32 +543,40 @@ function cost(hit, write) {
   return [of(totals.sent, totals.sent_hits), of(totals.without, totals.without_hits)];
 }
 
-// money says what the conversation would have cost without einolean, over all price cards.
+// compared says how much cheaper or dearer one price is than another.
+const compared = (sent, without) => isSame(sent, without) ? say("the same price") : sent < without ? say("{0} cheaper", factor(without, sent)) : say("{0} dearer", factor(sent, without));
+
+// money says how much cheaper or dearer the conversation was, over all price tables.
 function money() {
-  const ratios = data.cards.map(c => { const [sent, without] = cost(c.hit, c.write); return without / Math.max(1, sent); });
-  const low = Math.min(...ratios), high = Math.max(...ratios);
-  return high - low < .1 ? say("and cost {0} times as much", high.toFixed(1)) : say("and cost {0} to {1} times as much", low.toFixed(1), high.toFixed(1));
+  const all = data.cards.map(c => cost(c.hit, c.write)).sort((a, b) => a[1] / Math.max(1, a[0]) - b[1] / Math.max(1, b[0]));
+  const [lowSent, lowWithout] = all[0], [highSent, highWithout] = all[all.length - 1];
+  const low = compared(lowSent, lowWithout), high = compared(highSent, highWithout);
+  if (low === high) return say(", and {0}.", low);
+  if (lowSent < lowWithout && !isSame(lowSent, lowWithout)) return say(", and {0} to {1} cheaper.", factor(lowWithout, lowSent), factor(highWithout, highSent));
+  if (highSent > highWithout && !isSame(highSent, highWithout)) return say(", and {0} to {1} dearer.", factor(highSent, highWithout), factor(lowSent, lowWithout));
+  return say(", and {0} to {1}, by provider.", low, high);
 }
 
 function bill() {
   const tile = (name, hit, write, about) => {
-    const [sent, without] = cost(hit, write), dearer = without < sent;
-    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? say("costs {0} times as much", times(sent, without)) : say("cheaper by a factor of {0}", times(without, sent))), el("span", {}, about), el("span", {}, say("{0} instead of {1}", short(sent), short(without)))];
+    const [sent, without] = cost(hit, write), isDearer = !isSame(sent, without) && without < sent, [number, ...word] = compared(sent, without).split(/(?<=x) ?/);
+    return [el("h3", {}, name), el("strong", {class: isDearer ? "bad" : null}, number, word.length ? el("small", {}, " " + word.join("")) : null), el("span", {}, about), el("span", {}, `${short(without)} → ${short(sent)}`)];
   };
   const share = x => +(100 * x).toFixed(1) + " %";
-  const boxes = data.cards.map(c => el("div", {}, tile(say(c.name), c.hit, c.write, c.hit === 1 ? say("every token at the full price") : say("a hit costs {0}", share(c.hit)) + (c.write === 1 ? "" : say(", a write {0}", share(c.write))))));
+  const boxes = data.cards.map(c => el("div", {}, tile(say(c.name), c.hit, c.write, c.hit === 1 ? say("full price") : say("hit {0}", share(c.hit)) + (c.write === 1 ? "" : say(", write {0}", share(c.write))))));
   const hit = el("input", {type: "number", min: 0, step: .01, value: .1}), write = el("input", {type: "number", min: 0, step: .01, value: 1}), own = el("div", {class: "own"});
   const work = () => own.replaceChildren(...tile(say("Your prices"), +hit.value, +write.value, "").filter(e => e.textContent));
   for (const input of [hit, write]) input.addEventListener("input", work);
   work();
   byID("bill").append(el("h2", {id: "bill-title"}, say("The bill, with a prompt cache")), el("div", {class: "cards"}, boxes),
     el("details", {class: "prices"}, el("summary", {}, say("Your prices")), el("p", {}, el("label", {}, say("a hit costs "), hit), el("label", {}, say("a write costs "), write), say("of a token without a cache")), own),
-    el("p", {class: "note"}, say("Requests only, in tokens at the full price. Without einolean the history only grows, so all of it counts as a hit: the comparison favours doing nothing.")));
+    el("p", {class: "note"}, say("Requests only, in tokens at the full price. Without einolean the history only grows, so all of it counts as a hit: the comparison favors doing nothing.")));
 }
 
 function table() {
-  const head = [say("Call"), say("Model did"), say("Sent"), say("Reported"), say("Cached"), say("As before"), say("Hidden tools"), say("Results left out"), say("Without")];
-  const cells = c => [c.n, c.error ? say("failed") : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : say("answer"), n(c.sent), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
+  const used = Object.keys(CATEGORIES).filter(id => calls.some(c => c.by[id]));
+  const head = [say("Call"), say("Model did"), say("Sent"), ...used.map(id => say(CATEGORIES[id])), say("Reported"), say("Cached"), say("As before"), say("Hidden tools"), say("Results left out"), say("Without")];
+  const cells = c => [c.n, c.error ? say("failed") : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : say("answer"), n(c.sent), ...used.map(id => n(c.by[id] || 0)), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
     c.tokens.reported ? n(c.tokens.reported.prompt_token_details.cached_tokens) : "", n(c.prefix.same), n(c.hidden.tokens), n(c.leftOut), c.without == null ? "–" : n(c.without)];
   byID("table").append(el("table", {}, el("thead", {}, el("tr", {}, head.map(h => el("th", {scope: "col"}, h)))), el("tbody", {}, calls.map(c => el("tr", {}, cells(c).map(x => el("td", {}, String(x))))))));
 }
@@ -562,8 +629,9 @@ addEventListener("keydown", e => {
 document.documentElement.lang = chinese ? "zh-CN" : "en";
 for (const e of document.querySelectorAll("[data-say]")) e.textContent = say(e.textContent);
 for (const name of ["aria-label", "title"]) for (const e of document.querySelectorAll(`main [${name}]`)) e.setAttribute(name, say(e.getAttribute(name)));
-nameTheme(); header(); tiles(); legend();
-if (calls.length) bill();
+nameTheme(); header();
+if (calls.length) { tiles(); legend(); bill(); }
+else for (const e of document.querySelectorAll("main > :not(header)")) e.hidden = true;
 // Not on the SVG: a listener of focus would make it a stop of the keyboard.
 for (const kind of ["click", "focusin"]) byID("chart").addEventListener(kind, e => { const at = bars.indexOf(e.target.closest(".bar")); if (at >= 0 && (kind === "click" || at !== chosen)) choose(at, kind === "click"); });
 byID("chart").addEventListener("scroll", edges, {passive: true});

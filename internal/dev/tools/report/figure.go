@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // series is a named row of numbers.
@@ -180,7 +181,8 @@ func ticks(low, high float64, log bool) (all []float64) {
 
 // lines draws each series as a line that carries its name and last value at its end.
 func (f figure) lines(c *canvas) (height float64) {
-	const left, right, top, bottom = 72, 590, 66, 296
+	const left, top, bottom = 72, 66, 296
+	right := f.end()
 	low, high := math.Inf(1), 0.0
 	for _, s := range f.series {
 		for _, v := range s.values {
@@ -207,7 +209,7 @@ func (f figure) lines(c *canvas) (height float64) {
 		thick := map[bool]float64{true: 2.5, false: 3}[i == 0]
 		fmt.Fprintf(c, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n", d.String(), c.theme.lines[i], short(thick))
 		ends[i] = y.at(s.values[len(s.values)-1])
-		fmt.Fprintf(c, "<circle cx=\"%d\" cy=\"%s\" r=\"4.5\" fill=\"%s\"/>\n", right, short(ends[i]), c.theme.lines[i])
+		fmt.Fprintf(c, "<circle cx=\"%s\" cy=\"%s\" r=\"4.5\" fill=\"%s\"/>\n", short(right), short(ends[i]), c.theme.lines[i])
 	}
 	for i, end := range apart(ends, 34) {
 		s := f.series[i]
@@ -215,6 +217,21 @@ func (f figure) lines(c *canvas) (height float64) {
 		c.text(spot{right + 14, end + 16}, look{13, c.soft, "start", false}, strings.TrimSpace(f.format(s.values[len(s.values)-1])+" "+s.note))
 	}
 	return bottom + 52
+}
+
+// labelWidth is a label's width in the widest of the fonts: a reader may lack the first ones.
+func labelWidth(text string) float64 {
+	const size, perLetter = 14, .73 // bold letters of DejaVu Sans, in parts of the size
+	return size * perLetter * float64(utf8.RuneCountInString(text))
+}
+
+// end is where lines end: their labels need the rest of the picture.
+func (f figure) end() float64 {
+	widest := 0.0
+	for _, s := range f.series {
+		widest = max(widest, labelWidth(s.name))
+	}
+	return math.Floor(min(590, width-14-widest))
 }
 
 // marked are the values of x that are written below the axis: decades, or at most six.

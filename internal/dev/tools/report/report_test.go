@@ -134,3 +134,11 @@ func TestRunsOfDifferentLengthAreNotDrawnCallByCall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []series{{name: "without", values: []float64{10, 30}}, {name: "with both", values: []float64{1, 3}}}, f.series)
 }
+
+func TestLines_LabelsFitWithEveryFont(t *testing.T) {
+	f := figure{title: "t", x: []float64{1, 10}, format: grouped, series: []series{{"Eino", []float64{2, 3}, ""}, {"einolean, index.BM25", []float64{1, 2}, ""}}}
+	require.LessOrEqual(t, f.end()+14+labelWidth("einolean, index.BM25"), float64(width))
+	require.Contains(t, f.svg(themes[0]), `cx="`+short(f.end())+`"`)
+	f.series[1].name = "einolean"
+	require.Equal(t, 590.0, f.end(), "short labels leave the lines where they were")
+}
