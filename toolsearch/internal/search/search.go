@@ -204,13 +204,16 @@ func (s Searcher) explain(words string, hits []Hit, count int) {
 const prefetchMinConfidence = 0.02
 
 // SearchForPrefetch returns the tools that a text probably asks for, at most count, best first. It returns none if no
-// confidence is high enough.
+// confidence is high enough or, with MinConfidence, if the text is small talk.
 func (s Searcher) SearchForPrefetch(ctx context.Context, text string, count int) []Hit {
 	if text = firstWords(text, maxWords); text == "" {
 		return nil
 	}
 	ranked, err := s.rank(ctx, text, ranking{limit: count})
-	isLikely := func(x Hit) bool { return x.confidence >= prefetchMinConfidence }
+	isLikely := func(x Hit) bool {
+		return x.confidence >= prefetchMinConfidence && (s.Limits.MinConfidence <= 0 ||
+			s.Tools.confidence().IsRequestFor(catalog.Door{}, text, x.Info.Name))
+	}
 	if err != nil || !slices.ContainsFunc(ranked.hits, isLikely) {
 		return nil
 	}
