@@ -78,7 +78,7 @@ func (s Searcher) Find(ctx context.Context, q Query, space Space) (Result, error
 
 // Search runs a query without limiting the size of the result or reporting it. Its only error is the context's.
 func (s Searcher) Search(ctx context.Context, q Query) (Result, error) {
-	r := Result{visible: s.Access.Visible()}
+	r := Result{visible: s.Access.Visible(), isRated: s.Limits.MinConfidence > 0}
 	texts, limit, minRelativeScore := q.Texts, q.Limit, 0.0
 	if limit <= 0 {
 		limit, minRelativeScore = s.Limits.MaxResults, s.Limits.MinRelativeScore
