@@ -367,7 +367,7 @@ func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
 		}
 		require.Zero(t, arm.Right)
 		require.Contains(t, arm.Losing[0], "the provider refused a request")
-		require.Contains(t, arm.Losing[0], "at most 128 tools")
+		require.Contains(t, arm.Losing[0], "at most 32 tools")
 		require.Zero(t, arm.In, "what was asked to see whether the model answers is no part of a task")
 	}
 	for _, api := range []string{"openai", "ark"} {
