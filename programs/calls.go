@@ -85,7 +85,10 @@ func (g callGate) check(name, arguments string) (problem, sig string) {
 	if json.Unmarshal([]byte(arguments), &v) != nil {
 		return "", signature(info)
 	}
-	return toolschema.Problem(g.schema(info).Validate(v)), signature(info)
+	if check := g.schema(info); check.Validate(v) != nil {
+		problem = toolschema.JoinProblems(check.Problems(v))
+	}
+	return problem, signature(info)
 }
 
 // roundedField returns the path of a number that may have been rounded, or "".

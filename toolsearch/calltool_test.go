@@ -128,20 +128,22 @@ func TestCallTool_ValidatesArguments(t *testing.T) {
 		{"a missing argument is named", `{"name":"github__create_issue","arguments":{"votes":3}}`, `The arguments do not fit "github__create_issue", which did not run: missing: title. Its JSON schema: {"properties"`},
 		{"no arguments are an empty object", `{"name":"github__create_issue"}`, `did not run: missing: title. `},
 		{"null is no arguments", `{"name":"github__create_issue","arguments":null}`, `did not run: missing: title. `},
-		{"unknown names come first", `{"name":"github__create_issue","arguments":{"name":"a","votes":"three","text":"b"}}`, `did not run: unknown: name, text; missing: title. `},
-		{"a wrong type is named", `{"name":"github__create_issue","arguments":{"title":"a","votes":"three"}}`, `validating /properties/votes: type: three has type "string", want "integer"`},
+		{"unknown names come first", `{"name":"github__create_issue","arguments":{"name":"a","votes":"three","text":"b"}}`, `did not run: unknown: name, text; missing: title; votes: must be an integer, is a string. `},
+		{"a wrong type is named", `{"name":"github__create_issue","arguments":{"title":"a","votes":"three"}}`, `did not run: votes: must be an integer, is a string. Its JSON schema`},
 		{"a list is no arguments", `{"name":"github__create_issue","arguments":[1]}`, `which did not run: "arguments" must be a JSON object. Its JSON schema`},
 		{"a number is no arguments", `{"name":"github__create_issue","arguments":7}`, `which did not run: "arguments" must be a JSON object. Its JSON schema`},
 		{"a truth value is no arguments", `{"name":"github__create_issue","arguments":true}`, `which did not run: "arguments" must be a JSON object. Its JSON schema`},
 		{"text that is no object is no arguments", `{"name":"github__create_issue","arguments":"\"a\""}`, `which did not run: "arguments" must be a JSON object. Its JSON schema`},
 		{"broken text is no arguments", `{"name":"github__create_issue","arguments":"{\"title\":"}`, `"arguments" must be a JSON object`},
 		{"empty text is no arguments at all", `{"name":"github__create_issue","arguments":" "}`, `did not run: missing: title. `},
-		{"a null where text must be says so", `{"name":"github__create_issue","arguments":{"title":null}}`, `type: null has type "null", want "string"`},
+		{"a null where text must be says so", `{"name":"github__create_issue","arguments":{"title":null}}`, `did not run: title: must be a string, is null. `},
 		{"no name", `{"arguments":{}}`, `call_tool needs the "name" of a tool`},
 		{"JSON that breaks off", `{"name":`, `break off after 8 bytes, so nothing ran`},
 		{"no JSON", `{"name":}`, `not valid JSON: the error is at byte 9`},
 		{"nothing", ``, `call_tool needs the "name" of a tool`},
 		{"an unknown name gets near ones", `{"name":"github__create_isue","arguments":{}}`, `There is no tool named "github__create_isue". Nearest names: github__create_issue`},
+		{"near names may be run", `{"name":"github__create_isue","arguments":{}}`, `. If one of them does it, run it; otherwise search.`},
+		{"a name like no other is searched for", `{"name":"qqqqqqqqq","arguments":{}}`, `There is no tool named "qqqqqqqqq". Search for a tool that does what you need.`},
 		{"one of the agent's own tools runs", `{"name":"own","arguments":{"value":"x"}}`, `echo {"value":"x"}`},
 		{"a search tool searches", `{"name":"tool_search","arguments":{"query":"select:github__close_issue"}}`, `"name":"github__close_issue"`},
 		{"a call of call_tool in the call is opened", `{"name":"call_tool","arguments":{"name":"github__create_issue","arguments":{"title":"a"}}}`, `github__create_issue got {"title":"a"}`},
@@ -171,7 +173,7 @@ func TestCallTool_PassesValidatedArgumentsUnchanged(t *testing.T) {
 		{"long numbers under another key", `{"name":"t","ARGS":{"id":9007199254740993}}`, `echo {"id":9007199254740993}`},
 		{"spaces and order", `{"name":"t","arguments": { "b" : 1 , "a" : 2 } }`, `echo { "b" : 1 , "a" : 2 }`},
 		{"the last of two", `{"name":"t","arguments":{"id":"x"},"arguments":{"id":1}}`, `echo {"id":1}`},
-		{"the last of two, and only it is checked", `{"name":"t","arguments":{"id":1},"arguments":{"id":"x"}}`, `want "integer"`},
+		{"the last of two, and only it is checked", `{"name":"t","arguments":{"id":1},"arguments":{"id":"x"}}`, `id: must be an integer, is a string`},
 		{"the key in lower case of two", `{"name":"t","arguments":{"id":1},"Arguments":{"id":"x"}}`, `echo {"id":1}`},
 		{"escapes", `{"name":"t","arguments":{"text":"\u00e9\n<b>"}}`, `echo {"text":"\u00e9\n<b>"}`},
 		{"text as it was written", `{"name":"t","arguments":" {\"id\": 18446744073709551616} "}`, `echo {"id": 18446744073709551616}`},
@@ -185,13 +187,13 @@ func TestCallTool_PassesValidatedArgumentsUnchanged(t *testing.T) {
 	}
 }
 
-func TestCallTool_ShortensValuesInArgumentErrors(t *testing.T) {
+func TestCallTool_QuotesNoValuesInArgumentErrors(t *testing.T) {
 	value := strings.Repeat("ü", 1000)
 	info := &schema.ToolInfo{Name: "paint", Desc: "x", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"colour": {Type: schema.Integer}})}
 	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, Protocol: toolsearch.SearchCall}
 	answer := searchAnswer(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
-	require.Contains(t, answer, "ü…")
-	require.NotContains(t, answer, strings.Repeat("ü", 400))
+	require.Contains(t, answer, "colour: must be an integer, is a string.")
+	require.NotContains(t, answer, "ü")
 }
 
 func TestCallTool_ResolvesSchemaReferences(t *testing.T) {
@@ -203,14 +205,14 @@ func TestCallTool_ResolvesSchemaReferences(t *testing.T) {
 	)
 	for _, c := range []struct{ name, schema, args, want string }{
 		{"a list that fits", list, `{"value":1,"next":{"value":2,"next":{"value":3}}}`, "echo"},
-		{"a list that does not", list, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, `three has type "string", want "integer"`},
+		{"a list that does not", list, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, `next.next.value: must be an integer, is a string`},
 		{"definitions that fit", defs, `{"to":{"mail":"a@b"},"cc":[{"mail":"c@d"},null]}`, "echo"},
-		{"a definition that does not", defs, `{"to":{"mail":"nobody"}}`, `does not match regular expression`},
-		{"a member too many", defs, `{"to":{"mail":"a@b","fax":1}}`, `unexpected additional properties ["fax"]`},
-		{"one of a list of definitions that does not", defs, `{"to":{"mail":"a@b"},"cc":[{}]}`, `missing properties: ["mail"]`},
+		{"a definition that does not", defs, `{"to":{"mail":"nobody"}}`, `to.mail: must match the pattern "@"`},
+		{"a member too many", defs, `{"to":{"mail":"a@b","fax":1}}`, `to: unknown: fax`},
+		{"one of a list of definitions that does not", defs, `{"to":{"mail":"a@b"},"cc":[{}]}`, `cc[0]: missing: mail`},
 		{"escaped references", odd, `{"a":"x","b":{"y":1}}`, "echo"},
-		{"an escaped reference that does not fit", odd, `{"a":7}`, `want "string"`},
-		{"an item of a list as reference", odd, `{"b":{}}`, `minProperties`},
+		{"an escaped reference that does not fit", odd, `{"a":7}`, `a: must be a string, is an integer`},
+		{"an item of a list as reference", odd, `{"b":{}}`, `b: has too few members: at least 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Contains(t, callWith(t, withSchema(t, c.schema), c.args), c.want)
@@ -310,7 +312,7 @@ func TestCallTool_ReadsEverySchemaDraft(t *testing.T) {
 	} {
 		target := withSchema(t, `{"$schema":"`+draft+`","$id":"https://example.com/t.json","type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
 		require.Equal(t, `echo {"n":1}`, callWith(t, target, `{"n":1}`), draft)
-		require.Contains(t, callWith(t, target, `{"n":"x"}`), `want "integer"`, draft)
+		require.Contains(t, callWith(t, target, `{"n":"x"}`), `n: must be an integer, is a string`, draft)
 	}
 }
 

@@ -90,7 +90,8 @@ type Config struct {
 	// [Recommended] sets 1. Which tools are loaded depends only on the messages and the tools.
 	// Messages that handlers added are ignored; a conversation's first 64 messages and 50
 	// tools count, and a message's first 1,000 words. It needs an index that reports a
-	// confidence, such as index.Keyword and index.BM25. SearchCall loads none; instead, a
+	// confidence, such as index.Keyword and index.BM25. With MinConfidence, messages of only
+	// function words and words of any conversation load nothing. SearchCall loads none; instead, a
 	// message after the user's describes the tools in at most 8 KB, and the prompt cache
 	// holds. If zero, none are loaded.
 	Prefetch int

@@ -193,7 +193,7 @@ func ExampleProtocol_searchCall() {
 	// tools:  clock, tool_search, call_tool
 	// result: {"tools":[{"name":"weather__get_forecast","description":"Tells what the weather will be in a city.","parameters":{"properties":{"city":{"description":"The name of the city","type":"string"}},"additionalProperties":false,"required":["city"],"type":"object"}}]}
 	// tools:  clock, tool_search, call_tool
-	// result: The arguments do not fit "weather__get_forecast", which did not run: validating /properties/city: type: 7 has type "integer", want "string". Its JSON schema: {"properties":{"city":{"description":"The name of the city","type":"string"}},"additionalProperties":false,"required":["city"],"type":"object"}
+	// result: The arguments do not fit "weather__get_forecast", which did not run: city: must be a string, is an integer. Its JSON schema: {"properties":{"city":{"description":"The name of the city","type":"string"}},"additionalProperties":false,"required":["city"],"type":"object"}
 	// tools:  clock, tool_search, call_tool
 	// result: Rain in Oslo
 	// tools:  clock, tool_search, call_tool

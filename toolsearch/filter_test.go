@@ -153,7 +153,8 @@ func TestFilter_DirectCallOfDeniedToolIsUnknown(t *testing.T) {
 func testFilterDirectCallOfDeniedToolIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
 	s := newScene[M](t, streaming, toolsearch.SearchCall)
 	want := s.begin(oneCall("a", "call_tool", `{"name":"weather__get_forecst"}`)).answer(t, "a")
-	want = strings.NewReplacer("forecst", "forecast", " Nearest names: weather__get_forecast.", "").Replace(want)
+	const near = " Nearest names: weather__get_forecast. If one of them does it, run it; otherwise search."
+	want = strings.NewReplacer("forecst", "forecast", near, " Search for a tool that does what you need.").Replace(want)
 	for _, unloaded := range []bool{false, true} {
 		for form, f := range adktest.Forms {
 			s := newScene[M](t, streaming, toolsearch.Keyword)

@@ -245,13 +245,13 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 	case err == catalog.ErrNoObject:
 		problem = protocol.Text("no-object", protocol.Data{})
 	case err != nil:
-		problem = argumentProblem(e, raw, err)
+		problem = argumentProblem(e, raw)
 	}
 	return args, problem
 }
 
 // argumentProblem says what is wrong with arguments: first the names that are unknown or missing.
-func argumentProblem(e *catalog.Tool, raw string, err error) string {
+func argumentProblem(e *catalog.Tool, raw string) string {
 	unknown, missing := e.CompareNames(raw)
 	var problems []string
 	if len(unknown) > 0 {
@@ -259,8 +259,13 @@ func argumentProblem(e *catalog.Tool, raw string, err error) string {
 	}
 	if len(missing) > 0 {
 		problems = append(problems, namesText("missing-arguments", missing))
-	} else {
-		problems = append(problems, toolschema.Problem(err))
+	}
+	values := e.Problems(raw)
+	if len(problems) > 0 {
+		values = slices.DeleteFunc(values, func(p toolschema.Problem) bool { return p.AboutNames })
+	}
+	if len(values) > 0 {
+		problems = append(problems, toolschema.JoinProblems(values))
 	}
 	return strings.Join(problems, "; ")
 }

@@ -164,3 +164,14 @@ func testMinConfidenceCustomIndexUsesBM25[M adk.MessageType](t *testing.T, strea
 	found, _ := cutHint(s.begin(oneCall("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
 	require.Contains(t, found, "mail__send", "what the index knows stays")
 }
+
+// Results of which none is likely stay, with a warning.
+func TestMinConfidence_UnlikelyResultsAreCalledDoubtful(t *testing.T) {
+	for query, want := range map[string]bool{"events of the orchestra": true, "send an e-mail": false, "select:mail__send": false} {
+		cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: index.BM25, MinConfidence: 0.001, Protocol: toolsearch.SearchCall}
+		answer := searchAnswer(t, cfg, "tool_search", fmt.Sprintf(`{"query":%q}`, query))
+		require.Equal(t, want, strings.Contains(answer, `"hint":"Perhaps none of them fits."`), answer)
+		cfg.MinConfidence = 0
+		require.NotContains(t, searchAnswer(t, cfg, "tool_search", fmt.Sprintf(`{"query":%q}`, query)), "Perhaps")
+	}
+}

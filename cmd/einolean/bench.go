@@ -285,7 +285,7 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 // try does one task.
 func (c *comparison) try(ctx context.Context, m *meter, arm compare.Arm, task compare.Task, t trial) (trial, error) {
 	m.begin(t)
-	bench, err := arm.Start(ctx, m)
+	bench, err := arm.StartWorking(ctx, m)
 	if err != nil {
 		return t, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/demo/compare"
+	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/internal/dev/race"
 )
@@ -32,11 +33,12 @@ import (
 // and fails as providers do.
 type standIn struct {
 	*httptest.Server
-	fails func(n int) string // how request n, from 1, fails; empty: not at all
-	bytes int                // of a token
-	most  int                // tools in a request; 0: any number
-	quiet string             // what usage does not say: "cached", or all of it: "usage"
-	newer bool               // the limit of an answer must be max_completion_tokens
+	fails  func(n int) string // how request n, from 1, fails; empty: not at all
+	bytes  int                // of a token
+	most   int                // tools in a request; 0: any number
+	quiet  string             // what usage does not say: "cached", or all of it: "usage"
+	listed int                // tools in the last request
+	newer  bool               // the limit of an answer must be max_completion_tokens
 
 	mu       sync.Mutex
 	requests int
@@ -95,6 +97,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.mu.Lock()
+	s.listed = len(in.Tools)
+	s.mu.Unlock()
 	switch {
 	case s.newer && in.Limit > 0:
 		refuse(w, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
@@ -351,7 +356,7 @@ func TestBenchSoonGivesUpAtAnAddressWhereNobodyIs(t *testing.T) {
 func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	s := newStandIn(t, never)
-	s.most = 128
+	s.most = 32 // fewer than work
 	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "every tool", "--arms", "Recommended, reduced", "--tasks", "single-1", "--tasks", "single-2")
 	require.Zero(t, code, messages)
 	require.True(t, got.Complete)
@@ -362,7 +367,7 @@ func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
 		}
 		require.Zero(t, arm.Right)
 		require.Contains(t, arm.Losing[0], "the provider refused a request")
-		require.Contains(t, arm.Losing[0], "at most 128 tools")
+		require.Contains(t, arm.Losing[0], "at most 32 tools")
 		require.Zero(t, arm.In, "what was asked to see whether the model answers is no part of a task")
 	}
 	for _, api := range []string{"openai", "ark"} {
@@ -548,6 +553,34 @@ func TestEveryTaskHasItsMeasureWithEverySetting(t *testing.T) {
 			require.GreaterOrEqual(t, took.Tokens, took.Cached)
 		}
 	}
+}
+
+// A live model gets the tools that work; the model that follows rules, in a report, gets all of them.
+func TestBench_OffersOnlyWorkingTools(t *testing.T) {
+	s := newStandIn(t, never)
+	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "every tool is listed", "--tasks", "single-1")
+	require.Zero(t, code, messages)
+	require.Equal(t, 1, got.Arms[0].Right)
+	require.Equal(t, library.Working(), s.listed)
+
+	listed := &toolCounter{}
+	bench, err := compare.Direct.Start(t.Context(), listed)
+	require.NoError(t, err)
+	defer bench.Close()
+	_, err = bench.Do(t.Context(), compare.Task{Questions: []compare.Question{{Text: "Hello!"}}})
+	require.NoError(t, err)
+	require.Greater(t, listed.tools, library.Working())
+}
+
+// toolCounter is a model that counts the tools of a request.
+type toolCounter struct {
+	model.BaseChatModel
+	tools int
+}
+
+func (c *toolCounter) Generate(_ context.Context, _ []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	c.tools = len(model.GetCommonOptions(&model.Options{}, opts...).Tools)
+	return schema.AssistantMessage("Hello.", nil), nil
 }
 
 func TestATaskTakesNoMoreRequestsThanAreAllowed(t *testing.T) {

@@ -81,12 +81,24 @@ type Bench struct {
 }
 
 // Start makes the agent of an arm. Close removes its folder.
-func (a Arm) Start(ctx context.Context, chat model.BaseModel[*schema.Message]) (b *Bench, err error) {
+func (a Arm) Start(ctx context.Context, chat model.BaseModel[*schema.Message]) (*Bench, error) {
+	return a.start(ctx, chat, library.Tools)
+}
+
+// StartWorking is Start with only the tools of the library that do what they say. The others answer each call with an
+// error: a live model would spend steps on them, which says nothing about the setting.
+func (a Arm) StartWorking(ctx context.Context, chat model.BaseModel[*schema.Message]) (*Bench, error) {
+	return a.start(ctx, chat, library.WorkingTools)
+}
+
+func (a Arm) start(
+	ctx context.Context, chat model.BaseModel[*schema.Message], toolsIn func(root string) ([]tool.BaseTool, error),
+) (b *Bench, err error) {
 	b = &Bench{asked: &approvals{}}
 	if b.dir, err = os.MkdirTemp("", "compare-"); err != nil {
 		return nil, err
 	}
-	tools, err := library.Tools(b.dir)
+	tools, err := toolsIn(b.dir)
 	if err == nil {
 		err = b.agent(ctx, a, chat, tools)
 	}

@@ -43,7 +43,12 @@ var catalogue string
 // folder root; it is an error if root is not a folder. The tools are safe for
 // concurrent use, except where they change the same files. The caller owns the
 // slice.
-func Tools(root string) ([]tool.BaseTool, error) {
+func Tools(root string) ([]tool.BaseTool, error) { return toolsOf(root, false) }
+
+// WorkingTools is Tools without those that are only definitions.
+func WorkingTools(root string) ([]tool.BaseTool, error) { return toolsOf(root, true) }
+
+func toolsOf(root string, onlyWorking bool) ([]tool.BaseTool, error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, fmt.Errorf("library: opening root %q: %w", root, err)
@@ -60,7 +65,7 @@ func Tools(root string) ([]tool.BaseTool, error) {
 		d.root = root
 		if work := works[d.Name]; work != nil {
 			out = append(out, work(d))
-		} else {
+		} else if !onlyWorking {
 			out = append(out, d)
 		}
 	}

@@ -95,6 +95,21 @@ func TestToolsAreSortedByNameAndNeedAFolder(t *testing.T) {
 	assert.ErrorContains(t, err, "not a folder")
 }
 
+func TestWorkingTools_LeavesOutDefinitions(t *testing.T) {
+	all, err := Tools(t.TempDir())
+	require.NoError(t, err)
+	working, err := WorkingTools(t.TempDir())
+	require.NoError(t, err)
+	require.Len(t, working, Working())
+	require.Greater(t, len(all), len(working))
+	for _, tl := range working {
+		_, isDefinition := tl.(definition)
+		require.False(t, isDefinition)
+	}
+	_, err = WorkingTools(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 func TestReadmeSaysHowManyToolsWork(t *testing.T) {
 	all, err := Tools(t.TempDir())
 	require.NoError(t, err)

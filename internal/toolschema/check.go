@@ -17,8 +17,6 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/einolean/einolean/internal/display"
 )
 
 const (
@@ -99,17 +97,6 @@ func (c *Check) Validate(v any) (err error) {
 		return errors.New(strings.ReplaceAll(err.Error(), "<invalid reflect.Value>", "null"))
 	}
 	return nil
-}
-
-// maxProblem bounds what is said of wrong arguments, in runes.
-const maxProblem = 400
-
-// Problem is what is wrong by an error of Validate, for a model to read; "" if nothing is.
-func Problem(err error) string {
-	if err == nil {
-		return ""
-	}
-	return display.Clip(strings.TrimPrefix(err.Error(), "validating root: "), maxProblem)
 }
 
 // patternsOf counts the instructions of each pattern in a schema, and reports whether

@@ -197,6 +197,16 @@ func (b bm25Index) RateUnknown(ctx context.Context, _ catalog.Door, text string,
 	return rated
 }
 
+// IsRequestFor reports whether a text may ask for the tool, rather than be small talk.
+func (b bm25Index) IsRequestFor(_ catalog.Door, text, name string) bool {
+	x, err := bm25Of(b.tools)
+	if err != nil {
+		return true
+	}
+	doc, ok := x.Lookup(name)
+	return !ok || x.IsRequestFor(text, doc)
+}
+
 // raise gives each result the highest confidence at its place or further down. Those after the
 // last known one get the lowest. If none is known, all stay unknown.
 func raise(found []Result) {

@@ -205,8 +205,8 @@ func (q Question) newElicitResult(a Answer) (result *mcp.ElicitResult, problem s
 	if err == nil && a.Content != nil {
 		err = json.Unmarshal(data, &content)
 	}
-	if err == nil {
-		err = toolschema.Compile(q.Schema).Validate(content)
+	if check := toolschema.Compile(q.Schema); err == nil && check.Validate(content) != nil {
+		return nil, toolschema.JoinProblems(check.Problems(content))
 	}
 	if err != nil {
 		text := err.Error()

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -209,12 +208,10 @@ func (t *remoteTool) checkArguments(args json.RawMessage) string {
 	if json.Unmarshal(args, &value) != nil {
 		return ""
 	}
-	err := t.check.Validate(value)
-	if err == nil {
+	if t.check.Validate(value) == nil {
 		return ""
 	}
-	text := err.Error()
-	return strings.ToValidUTF8(text[:min(len(text), maxMisfitBytes)], "")
+	return toolschema.JoinProblems(t.check.Problems(value))
 }
 
 // noSessionAnswer returns the answer to a call of a user without a session.

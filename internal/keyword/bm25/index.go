@@ -6,6 +6,8 @@ package bm25
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
@@ -64,6 +66,28 @@ func (x *Index) Search(ctx context.Context, text string, limit int) ([]keyword.H
 		return nil, err
 	}
 	return acc.hits(q, acc.choose(q, clauses, limit)), nil
+}
+
+// IsRequestFor reports whether a text may ask for a document, which is known by the Doc of its hit. Small talk does not:
+// all that a document has of it are function words, and words of any conversation, such as "today" and "exactly". A text
+// with a value, such as a number or a quotation, is more than that. It takes less time than a search.
+func (x *Index) IsRequestFor(text string, doc int) bool {
+	acc := x.accumulator()
+	defer acc.release()
+	q, inner := acc.parser.parse(text), uint32(x.Ordinal(doc))
+	if slices.Contains(q.named, inner) || len(acc.parser.spans) > 0 || strings.ContainsAny(text, "0123456789") {
+		return true
+	}
+	if acc.parser.keepAll {
+		return false
+	}
+	return slices.ContainsFunc(q.terms, func(w term) bool {
+		if w.says == incidental || w.half {
+			return false
+		}
+		_, cover, _ := acc.matchOf(&w, inner)
+		return cover > 0
+	})
 }
 
 // Explain says why Search gives a document, which is known by the Doc of its hit, its score

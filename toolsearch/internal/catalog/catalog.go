@@ -479,6 +479,13 @@ func (e *Tool) Arguments(raw string) (args string, problem error) {
 	return raw, nil
 }
 
+// Problems returns what is wrong with an object of arguments that Arguments rejects.
+func (e *Tool) Problems(raw string) []toolschema.Problem {
+	v, _, _ := readArguments(raw)
+	e.checkOnce.Do(func() { e.check = toolschema.Compile(e.Parameters()) })
+	return e.check.Problems(v)
+}
+
 // ErrNoObject is the problem with arguments that are no JSON object.
 var ErrNoObject = errors.New("the arguments are no JSON object")
 

@@ -29,6 +29,9 @@ func Hint(r *search.Result, callerNotices ...string) string {
 	if len(data.Near) > 0 {
 		parts = append(parts, Text("not-sure", data))
 	}
+	if r.IsDoubtful() {
+		parts = append(parts, Text("doubtful", Data{}))
+	}
 	switch {
 	case r.Requests == 0:
 		parts = append(parts, Text("empty-query", Data{}))

@@ -46,6 +46,7 @@ var sharedTexts = textRows{
 	"not-allowed":        {"the_name"},
 	"too-many-tools":     {"the_name"},
 	"from-next-run":      {"the_name"},
+	"doubtful":           {},
 	"no-such-tool":       {"the_name", "near_a"},
 	"no-such-tool-shown": {"the_name", "near_a"},
 	"gate":               {"the_name", `{"the":"schema"}`},

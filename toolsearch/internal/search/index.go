@@ -36,8 +36,10 @@ type Indexes struct {
 	confidence func() rater // rates results without a confidence
 }
 
-// rater is the BM25 index of package index: it estimates how likely it is that a tool serves a query.
+// rater is the BM25 index of package index: it estimates how likely it is that a tool serves a query, and tells requests
+// from small talk.
 type rater interface {
+	IsRequestFor(_ catalog.Door, text, name string) bool
 	RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result
 }
 

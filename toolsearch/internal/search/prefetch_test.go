@@ -32,3 +32,28 @@ func TestSearchForPrefetch_NeedsMinimumConfidence(t *testing.T) {
 		require.Empty(t, s.SearchForPrefetch(ctx, "", 2))
 	}
 }
+
+// A result is doubtful if each confidence is known and below one half, and only with MinConfidence.
+func TestIsDoubtful_NeedsLowConfidenceInEveryHit(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		confidence, minConfidence float64
+		texts                     []string
+		want                      bool
+	}{
+		{0.3, 0.05, []string{"what a does"}, true},
+		{0.5, 0.05, []string{"what a does"}, false},
+		{0.3, 0, []string{"what a does"}, false},
+		{0.01, 0.05, []string{"what a does"}, false}, // held back
+		{0.3, 0.05, []string{"what a does", "select:b"}, false},
+		{0.3, 0.05, []string{"select:a"}, false},
+	} {
+		s := searcherOf(t, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
+		s.Tools.Indexes = NewIndexes(s.Tools.Set)
+		s.Tools.BuildIndex(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(c.confidence), nil })
+		s.Limits.MinConfidence = c.minConfidence
+		r, err := s.Search(ctx, Query{Texts: c.texts})
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.IsDoubtful(), "%+v", c)
+	}
+}

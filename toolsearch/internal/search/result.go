@@ -36,6 +36,7 @@ type Result struct {
 	Languages Languages // of the tools and of the query, if they differ
 
 	visible toolnames.Set // tools that the model sees already
+	isRated bool          // results with too little confidence are held back, so a low one of the others is worth saying
 }
 
 // Hit is a tool that was found.
@@ -107,6 +108,15 @@ func (r *Result) Nearest() (names []string) {
 
 // HasFound reports whether anything was found, even if it does not fit into the answer.
 func (r *Result) HasFound() bool { return len(r.Hits)+r.OmittedCount > 0 }
+
+// doubtfulBelow is the confidence below which it is more likely that a tool does not serve the query.
+const doubtfulBelow = 0.5
+
+// IsDoubtful reports whether probably none of the tools that were found serves the query.
+func (r *Result) IsDoubtful() bool {
+	isSure := func(x Hit) bool { return x.confidence == 0 || x.confidence >= doubtfulBelow }
+	return r.isRated && len(r.Hits) > 0 && !slices.ContainsFunc(r.Hits, isSure)
+}
 
 // addHits adds the hits of a further text.
 func (r *Result) addHits(hits []Hit) {

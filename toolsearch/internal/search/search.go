@@ -78,7 +78,7 @@ func (s Searcher) Find(ctx context.Context, q Query, space Space) (Result, error
 
 // Search runs a query without limiting the size of the result or reporting it. Its only error is the context's.
 func (s Searcher) Search(ctx context.Context, q Query) (Result, error) {
-	r := Result{visible: s.Access.Visible()}
+	r := Result{visible: s.Access.Visible(), isRated: s.Limits.MinConfidence > 0}
 	texts, limit, minRelativeScore := q.Texts, q.Limit, 0.0
 	if limit <= 0 {
 		limit, minRelativeScore = s.Limits.MaxResults, s.Limits.MinRelativeScore
@@ -204,13 +204,16 @@ func (s Searcher) explain(words string, hits []Hit, count int) {
 const prefetchMinConfidence = 0.02
 
 // SearchForPrefetch returns the tools that a text probably asks for, at most count, best first. It returns none if no
-// confidence is high enough.
+// confidence is high enough or, with MinConfidence, if the text is small talk.
 func (s Searcher) SearchForPrefetch(ctx context.Context, text string, count int) []Hit {
 	if text = firstWords(text, maxWords); text == "" {
 		return nil
 	}
 	ranked, err := s.rank(ctx, text, ranking{limit: count})
-	isLikely := func(x Hit) bool { return x.confidence >= prefetchMinConfidence }
+	isLikely := func(x Hit) bool {
+		return x.confidence >= prefetchMinConfidence && (s.Limits.MinConfidence <= 0 ||
+			s.Tools.confidence().IsRequestFor(catalog.Door{}, text, x.Info.Name))
+	}
 	if err != nil || !slices.ContainsFunc(ranked.hits, isLikely) {
 		return nil
 	}
