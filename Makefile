@@ -80,9 +80,9 @@ $(addprefix lint@,$(MODULES)): lint@%: staticcheck
 
 # The go line of a go.mod does not keep newer library calls out. Nobody builds the repository's own
 # tools with another Go than its developers'.
-OLDEST ?= go1.25.4
+OLDEST ?= go1.26.0
 
-oldest: ## compile and run the root module with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
+oldest: ## compile and run the root module with the oldest Go that it promises (OLDEST=go1.26.0), where that can be had
 	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then $(MAKE) --no-print-directory oldest-root; \
 	else echo "$(OLDEST) cannot be had here: nothing was compiled with it"; fi
 

@@ -1,13 +1,13 @@
 module github.com/einolean/einolean
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/cloudwego/eino v0.9.21
 	github.com/google/jsonschema-go v0.4.3
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/text v0.41.0
+	golang.org/x/text v0.44.0
 )
 
 require (
@@ -35,8 +35,8 @@ require (
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/arch v0.11.0 // indirect
+	golang.org/x/arch v0.33.0 // indirect
 	golang.org/x/exp v0.0.0-20230713183714-613f0c0eb8a1 // indirect
-	golang.org/x/sys v0.44.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

@@ -52,7 +52,7 @@ var rootRequirements = rule{
 	},
 	bad: []sample{
 		{map[string]string{"sub/go.mod": "module x\n"}, []string{"go.mod: not there"}},
-		{map[string]string{"go.mod": "module example.com/other\n\ngo 1.25.0\n\ntoolchain go1.99.0\n\n" +
+		{map[string]string{"go.mod": "module example.com/other\n\ngo 1.26.0\n\ntoolchain go1.99.0\n\n" +
 			"require example.com/heavy v1.0.0 // for fun\n\n" +
 			"require (\n\texample.com/fine v1.0.0 // indirect\n\texample.com/more v1.0.0\n\t" + modulePath + "/reduction/store v0.1.0 // indirect\n)\n\n" +
 			"replace (\n\texample.com/fine => ../fine\n)\n\nexclude example.com/a v1.0.0\n\ntool example.com/cmd\n"},
@@ -64,7 +64,7 @@ var rootRequirements = rule{
 			}},
 	},
 	good: []map[string]string{{
-		"go.mod":          "module " + modulePath + " // ours\n\ngo 1.25.0\n\nrequire (\n\t// the host\n\t" + eino + " v0.9.21\n\n\texample.com/fine v1.0.0 // indirect\n)\n",
+		"go.mod":          "module " + modulePath + " // ours\n\ngo 1.26.0\n\nrequire (\n\t// the host\n\t" + eino + " v0.9.21\n\n\texample.com/fine v1.0.0 // indirect\n)\n",
 		"examples/go.mod": "module m\n\nrequire example.com/heavy v1.0.0\n\nreplace " + modulePath + " => ../\n",
 	}},
 }

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -51,7 +53,7 @@ func TestReadme_SnippetIsTheQuickstart(t *testing.T) {
 	}
 }
 
-func TestTheFirstScreenIsOneScreen(t *testing.T) {
+func TestReadme_FirstScreenIsOneScreen(t *testing.T) {
 	for _, name := range []string{"README.md", "README.zh.md"} {
 		screen, _, found := strings.Cut(read(t, name), "\n## ")
 		require.True(t, found)
@@ -69,41 +71,75 @@ func TestTheFirstScreenIsOneScreen(t *testing.T) {
 	}
 }
 
-// TestFiguresOfDocumentsAreThoseThatWereMeasured: make report writes one file, and documents have
-// theirs from it.
-func TestFiguresOfDocumentsAreThoseThatWereMeasured(t *testing.T) {
-	type took struct{ Calls, Tokens, Cached float64 }
-	var all map[string]map[string]took
-	require.NoError(t, json.Unmarshal([]byte(read(t, "demo/compare/measured.json")), &all))
-	sum := func(arm string) (s took) {
-		for _, one := range all[arm] {
-			s.Calls, s.Tokens, s.Cached = s.Calls+one.Calls, s.Tokens+one.Tokens, s.Cached+one.Cached
+// readmeFigures are the sentences of each README with figures of the 60 tasks: the first screen's, and the table's.
+var readmeFigures = map[string][2]string{
+	"README.md": {
+		"Eino's two packages at the same limits send %.1f times as many, and an agent without middleware %.1f times as many.",
+		"prompt price with Anthropic's cache: %s of Eino's two packages, %s of no middleware; with DeepSeek's: %s, %s. Model calls: %.0f; %.0f, %.0f",
+	},
+	"README.zh.md": {
+		"Eino 自带的两个包（限额相同）是它的 %.1f 倍，不用中间件是它的 %.1f 倍。",
+		"提示价格，按 Anthropic 的缓存价：Eino 两个包的 0%s，不用中间件的 0%s；按 DeepSeek 的：0%s、0%s。模型调用：%.0f；%.0f、%.0f",
+	},
+}
+
+// TestReadme_FiguresOfTasksAreMeasured compares both README files with the file that make report writes.
+func TestReadme_FiguresOfTasksAreMeasured(t *testing.T) {
+	type usage struct{ Calls, Tokens, Cached float64 }
+	var measured map[string]map[string]usage
+	require.NoError(t, json.Unmarshal([]byte(read(t, "demo/compare/measured.json")), &measured))
+	sum := func(setting string) (s usage) {
+		for _, task := range measured[setting] {
+			s.Calls, s.Tokens, s.Cached = s.Calls+task.Calls, s.Tokens+task.Tokens, s.Cached+task.Cached
 		}
-		require.Positive(t, s.Tokens, arm)
+		require.Positive(t, s.Tokens, setting)
 		return s
 	}
-	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.2f", x), "0") }
 	ours := sum("`Recommended`, reduced")
-	eino, none := sum("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`"), sum("every tool is listed")
-	price := func(s took, cached, write float64) float64 { return s.Cached*cached + (s.Tokens-s.Cached)*write }
-	for name, rows := range map[string][2]string{
-		"README.md":    {"every answer right; %.1f times fewer tokens; %s of the price with Anthropic's cache, %s with DeepSeek's; %.0f model calls, Eino %.0f", "every answer right; %.1f times fewer tokens; %s of the price with Anthropic's cache, %s with DeepSeek's; %.0f model calls instead of %.0f"},
-		"README.zh.md": {"每个都答对；token 少到 %.1f 分之一；按 Anthropic 的缓存价是 %s，按 DeepSeek 的是 %s；模型调用 %.0f 次，Eino %.0f 次", "每个都答对；token 少到 %.1f 分之一；按 Anthropic 的缓存价是 %s，按 DeepSeek 的是 %s；模型调用 %.0f 次，原来 %.0f 次"},
-	} {
-		for i, other := range []took{eino, none} {
-			anthropic, deepseek := share(price(ours, .1, 1.25)/price(other, .1, 1.25)), share(price(ours, .02, 1)/price(other, .02, 1))
-			if name == "README.zh.md" {
-				anthropic, deepseek = "0"+anthropic, "0"+deepseek
-			}
-			require.Contains(t, read(t, name), fmt.Sprintf(rows[i], other.Tokens/ours.Tokens, anthropic, deepseek, ours.Calls, other.Calls), name)
-		}
+	eino := sum("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`")
+	none := sum("every tool is listed")
+	// share is the price of our prompts relative to those of another setting, at prices relative to a token in full.
+	share := func(other usage, cached, written float64) string {
+		price := func(u usage) float64 { return u.Cached*cached + (u.Tokens-u.Cached)*written }
+		return strings.TrimPrefix(fmt.Sprintf("%.2f", price(ours)/price(other)), "0")
 	}
-	require.Equal(t, "2.6", fmt.Sprintf("%.1f", eino.Tokens/ours.Tokens), "2.6 times, says the first screen")
-	require.Equal(t, "16.7", fmt.Sprintf("%.1f", none.Tokens/ours.Tokens), "16.7 times, says the first screen")
 	row := regexp.MustCompile("(?m)^\\| `Recommended`, reduced \\| 60 of 60 \\| \\d+ \\| ([\\d,]+) \\|").FindStringSubmatch(read(t, "docs/benchmarks.md"))
 	require.NotNil(t, row)
-	for _, name := range []string{"README.md", "README.zh.md"} {
-		screen, _, _ := strings.Cut(read(t, name), "\n## ")
+	for name, sentences := range readmeFigures {
+		screen, rest, _ := strings.Cut(read(t, name), "\n## ")
 		require.Contains(t, screen, row[1], name)
+		require.Contains(t, screen, fmt.Sprintf(sentences[0], eino.Tokens/ours.Tokens, none.Tokens/ours.Tokens), name)
+		require.Contains(t, rest, fmt.Sprintf(sentences[1], share(eino, .1, 1.25), share(none, .1, 1.25),
+			share(eino, .02, 1), share(none, .02, 1), ours.Calls, eino.Calls, none.Calls), name)
 	}
+}
+
+// TestReadme_FiguresAreThoseOfBenchmarks holds every row of the table of figures to docs/benchmarks.md, except the
+// row of times, which differ by machine.
+func TestReadme_FiguresAreThoseOfBenchmarks(t *testing.T) {
+	_, figures, found := strings.Cut(read(t, "README.md"), "\n## Figures\n")
+	require.True(t, found)
+	figures, _, _ = strings.Cut(figures, "\n## ")
+	benchmarks, rows := figuresIn(read(t, "docs/benchmarks.md")), 0
+	for line := range strings.Lines(figures) {
+		if !strings.Contains(line, "`make ") || strings.Contains(line, "`make report`") || strings.Contains(line, "`make compare`") {
+			continue
+		}
+		rows++
+		for _, number := range figuresIn(line) {
+			// benchmarks.md has three decimals where the README has two.
+			isThere := slices.ContainsFunc(benchmarks, func(b string) bool { return b == number || rounded(b) == number })
+			require.True(t, isThere, "docs/benchmarks.md does not have %s, from %q", number, line)
+		}
+	}
+	require.Equal(t, 2, rows)
+}
+
+// rounded is a number with two decimals.
+func rounded(number string) string {
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return number
+	}
+	return fmt.Sprintf("%.2f", value)
 }

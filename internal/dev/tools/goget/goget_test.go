@@ -29,22 +29,53 @@ const (
 // published are the modules that strangers require here, of those that a release tags.
 var published = []string{"", "reduction/blobbackend", "adapters/claude", "toolsearch/mcptools", "programs/javascript", "demo", "cmd/einolean"}
 
-func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
+// TestRelease_WorksFromAnEmptyModule tags the committed tree with `make release`, and uses the tagged modules in
+// programs outside of the repository.
+func TestRelease_WorksFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs from modules")
 	}
 	race.Skip(t, "builds programs from modules, without the detector")
-	s := stranger{proxy: makeProxy(t), cache: borrowCache(t)}
+	clone := release(t)
+	checkModFiles(t, clone)
+	s := stranger{proxy: makeProxy(t, clone), cache: borrowCache(t)}
 	t.Run("README", s.runTheReadme)
 	t.Run("command", s.runTheCommand)
 	t.Run("nested modules", s.buildNestedModules)
+}
+
+// TestReadme_CommandsWorkBesideAClone runs the commands that README gives for the time before the first release, in
+// an empty folder with the repository beside it, and then uses mcptools as README does.
+func TestReadme_CommandsWorkBesideAClone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs from modules")
+	}
+	race.Skip(t, "builds programs from modules, without the detector")
+	parent, s := t.TempDir(), stranger{proxy: t.TempDir(), cache: borrowCache(t)}
+	dir := filepath.Join(parent, "agent")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	top, err := filepath.Abs(root)
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(top, filepath.Join(parent, "einolean")))
+	var out string
+	for line := range strings.Lines(readmeRegion(t, "use", "sh")) {
+		out = s.command(t, dir, "sh", "-c", line)
+	}
+	require.Contains(t, out, "=> tool_search")
+
+	lines := strings.ReplaceAll(readmeRegion(t, "mcp", "go"), "\n", "\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\t")
+	program := "package main\n\nimport (\n\t\"context\"\n\n\t\"" + module + "/toolsearch\"\n\t\"" + module + "/toolsearch/mcptools\"\n)\n\n" +
+		"func connect(ctx context.Context) (*toolsearch.Config, error) {\n\t" + lines + "return &toolsearch.Config{Source: servers}, nil\n}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mcp.go"), []byte(program), 0o600))
+	s.command(t, dir, "go", "mod", "tidy")
+	s.command(t, dir, "go", "list", "-export", ".") // compiles, and links nothing
 }
 
 func (s stranger) runTheReadme(t *testing.T) {
 	dir := t.TempDir()
 	snippet, err := os.ReadFile("testdata/main.go.txt")
 	require.NoError(t, err)
-	lines := readmeLines(t)
+	lines := readmeRegion(t, "readme", "go")
 	// A README leaves out what every Go program does after a call.
 	code := strings.ReplaceAll(lines, "// ...", "if err != nil {\n\treturn err\n}")
 	program := strings.Replace(string(snippet), "\tSNIPPET\n", code, 1)
@@ -85,26 +116,65 @@ func (s stranger) buildNestedModules(t *testing.T) {
 	s.command(t, dir, "go", "list", "-export", ".") // compiles, and links nothing
 }
 
-var region = regexp.MustCompile("(?s)<!-- region: readme -->\n```go\n(.*?)```")
-
-func readmeLines(t *testing.T) string {
+// readmeRegion is a marked block of code of the README.
+func readmeRegion(t *testing.T, name, language string) string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
-	found := region.FindSubmatch(readme)
-	require.NotNil(t, found, "README.md has no region named readme")
-	return string(found[1])
+	_, text, found := strings.Cut(string(readme), "<!-- region: "+name+" -->\n```"+language+"\n")
+	require.True(t, found, "README.md has no region named %s", name)
+	text, _, found = strings.Cut(text, "```")
+	require.True(t, found)
+	return text
 }
 
 // version is the same in each run, so that what an earlier run compiled of packages that have not
 // changed since need not be compiled again.
-const version = "v0.1.1-tree"
+const version = "v0.1.0"
 
-// makeProxy releases the committed tree, and lays what was tagged out as a module proxy does,
-// each module on its own.
-func makeProxy(t *testing.T) (dir string) {
+// ourRequirement is the requirement of a module of this repository in a go.mod.
+var ourRequirement = regexp.MustCompile(`(?m)^(?:require )?\s*(` + regexp.QuoteMeta(module) + `(?:/\S+)?) (v\S+)`)
+
+// modFileProblems are the lines of a released go.mod that users cannot build with: replacements, and requirements of
+// modules of this repository in another version.
+func modFileProblems(mod string) (problems []string) {
+	if strings.Contains(mod, "\nreplace ") {
+		problems = append(problems, "replaces a module")
+	}
+	for _, m := range ourRequirement.FindAllStringSubmatch(mod, -1) {
+		if m[2] != version {
+			problems = append(problems, "requires "+m[1]+" "+m[2])
+		}
+	}
+	return problems
+}
+
+func TestModFileProblems_ReplacementsAndOtherVersions(t *testing.T) {
+	const mod = "module " + module + "/sub\n\nrequire " + module + " " + version + "\n"
+	require.Empty(t, modFileProblems(mod))
+	require.Equal(t, []string{"replaces a module"}, modFileProblems(mod+"\nreplace "+module+" => ..\n"))
+	require.Equal(t, []string{"replaces a module"}, modFileProblems(mod+"\nreplace (\n\t"+module+" => ..\n)\n"))
+	require.Equal(t, []string{"requires " + module + "/a v0.0.0"}, modFileProblems(mod+"\nrequire (\n\t"+module+"/a v0.0.0 // indirect\n)\n"))
+}
+
+// checkModFiles checks the go.mod of every tag in a clone.
+func checkModFiles(t *testing.T, clone string) {
 	t.Helper()
-	clone := release(t)
+	tags := strings.Fields(string(output(t, exec.Command("git", "-C", clone, "tag", "--list"))))
+	require.Contains(t, tags, version)
+	for _, sub := range published {
+		require.Contains(t, tags, strings.TrimPrefix(sub+"/"+version, "/"))
+	}
+	for _, tag := range tags {
+		file := strings.TrimSuffix(tag, version) + "go.mod"
+		mod := string(output(t, exec.Command("git", "-C", clone, "show", tag+":"+file)))
+		require.Empty(t, modFileProblems(mod), tag)
+	}
+}
+
+// makeProxy lays what was tagged out as a module proxy does, each module on its own.
+func makeProxy(t *testing.T, clone string) (dir string) {
+	t.Helper()
 	dir = t.TempDir()
 	trees := map[string]map[string][]byte{} // by commit; nested modules have one in common
 	for _, sub := range published {
@@ -114,7 +184,6 @@ func makeProxy(t *testing.T) (dir string) {
 		}
 		tree := trees[commit]
 		mod := tree[strings.TrimPrefix(sub+"/go.mod", "/")]
-		require.NotContains(t, string(mod), "replace", "%s", sub)
 		path := strings.TrimSuffix(module+"/"+sub, "/")
 		at := filepath.Join(dir, filepath.FromSlash(path), "@v")
 		require.NoError(t, os.MkdirAll(at, 0o700))
@@ -153,7 +222,7 @@ func borrowCache(t *testing.T) string {
 	return ours
 }
 
-// release runs the release of HEAD in a clone of the repository, and returns where that is.
+// release runs `make release` for HEAD in a clone of the repository, and returns where that is.
 func release(t *testing.T) (clone string) {
 	t.Helper()
 	if err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Run(); err != nil {
@@ -162,9 +231,11 @@ func release(t *testing.T) (clone string) {
 	clone = filepath.Join(t.TempDir(), "clone")
 	from, err := filepath.Abs(root)
 	require.NoError(t, err)
-	output(t, exec.Command("git", "clone", "-q", from, clone))
-	cmd := exec.Command("go", "run", "./internal/dev/tools/release", "-version", version, "-tag")
-	cmd.Dir, cmd.Env = clone, os.Environ()
+	output(t, exec.Command("git", "clone", "-q", "--no-tags", from, clone)) // version may be released already
+	cmd := exec.Command("make", "--no-print-directory", "release", "VERSION="+version, "TAG=1")
+	cmd.Dir = clone
+	// The variables of the make that runs this test are not meant for that one.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") })
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=stranger", "GIT_"+who+"_EMAIL=stranger@example.com")
 	}
