@@ -200,7 +200,7 @@ func (c *conversation[M]) randomReduceConfig() reduction.TypedConfig[M] {
 	}
 	if g.IntN(2) == 0 {
 		cfg.ClearTargetTokens, cfg.MinSavingBytes = int64(g.IntN(3000)), g.IntN(600)
-		cfg.ReferToRepeats, cfg.ClearArgumentsOver, cfg.CompactJSON = g.IntN(2) == 0, g.IntN(2)*200, g.IntN(2) == 0
+		cfg.DedupeResults, cfg.MaxArgumentBytes, cfg.CompactJSON = g.IntN(2) == 0, g.IntN(2)*200, g.IntN(2) == 0
 		cfg.Preview = reduction.PreviewByKind
 	}
 	if g.IntN(4) == 0 {
