@@ -164,7 +164,7 @@ func (c *conversation[M]) randomSearchConfig() toolsearch.Config {
 	cfg := toolsearch.Config{
 		DynamicTools: c.tools, Protocol: toolsearch.Protocol(g.IntN(4)), OnEvent: c.record, Prefetch: g.IntN(2) * g.IntN(4),
 		AllowUnloadedCalls: g.IntN(3) == 0, UnloadAfter: g.IntN(3) * g.IntN(4), CatalogLimit: g.IntN(3) * 7,
-		HideAbove: g.IntN(3) * 600, MaxTools: g.IntN(3) * 5, MaxResults: g.IntN(3) * 2,
+		MinTokensToHide: g.IntN(3) * 600, MaxToolsPerRequest: g.IntN(3) * 5, MaxResults: g.IntN(3) * 2,
 	}
 	if cfg.Protocol == toolsearch.SearchCall {
 		cfg.UnloadAfter = 0
