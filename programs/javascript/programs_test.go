@@ -328,7 +328,7 @@ func TestMaxIterations_EndsProgramEarly(t *testing.T) {
 		s := &shop{}
 		cfg := config(s)
 		cfg.programs.MaxIterations = 6
-		cfg.programs.Interpreter = javascript.New(javascript.Limits{Rounds: 100})
+		cfg.programs.Interpreter = javascript.New(javascript.Limits{MaxBatches: 100})
 		h := handlers[*schema.Message](t, cfg)
 		m := adktest.Script[*schema.Message](program(`for (let i = 0; i < 30; i++) { await tools.measure({text: "x"}); print("so far", i) }`), adktest.Say("done"))
 		out := adktest.Agent[*schema.Message]{Model: m, Handlers: h, Streaming: streaming, Max: 6}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
