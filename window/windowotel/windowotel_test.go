@@ -93,7 +93,7 @@ func call() *window.ModelCall {
 		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: 11}, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
 		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
 		Hidden: window.Hidden{Tools: 400, Tokens: 36_000}, Without: &without,
-		LeftOut: window.LeftOut{Results: 2, Cleared: 8960, Cut: 1000},
+		OmittedTokens: window.OmittedTokens{Results: 2, Cleared: 8960, Cut: 1000},
 		Events: []einolean.Event{
 			{Kind: einolean.KindToolsSearched, Search: &einolean.Search{Query: "convert miles", Took: time.Second, Hits: []einolean.Hit{{Name: "units"}}}},
 			{Kind: einolean.KindResultCut}, {Kind: einolean.KindResultCleared}, {Kind: einolean.KindResultRead},
