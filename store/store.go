@@ -5,7 +5,7 @@
 // of all tools, vectors. The middlewares need a [Backend], which every Eino file system is, and use
 // more where it can do more. Two come with the package: [NewDir], for one machine and for what must
 // last, and [NewMemory], for tests and for what need not. [Scoped] divides one among tenants and
-// conversations, with a limit for each, and [NewAppender] is one as Eino v0.10 wants it.
+// conversations, with a limit for each.
 //
 // For S3, Azure Blob Storage and Google Cloud Storage, see reduction/blobbackend.
 package store
@@ -20,7 +20,7 @@ import (
 
 // Backend is a store of texts under file paths: the one method that every Eino
 // file system has. A Backend may implement further interfaces ([Reader],
-// [RangeReader], [Creator], [AnyCreator], [Cleaner]), which [As] finds. What follows
+// [RangeReader], [Creator], [Cleaner]), which [As] finds. What follows
 // holds for all of them.
 //
 // A store must be safe for concurrent use, also on one name. It must not keep
@@ -92,23 +92,6 @@ type Creator interface {
 	// does not close it. It cannot end a Read that blocks: a caller whose content may
 	// block must make Read fail when ctx ends.
 	Create(ctx context.Context, filePath string, content io.Reader) error
-}
-
-// AnyCreator is a Creator that stores content under the first free one of several
-// names. A stream can be read only once; this way it is not lost when another writer
-// takes its name while it arrives. It is used in preference to Create for streams.
-type AnyCreator interface {
-	// CreateAny stores what content yields until io.EOF, as Create does, under the
-	// first of names(0), names(1), … that is free, and returns that name. It takes
-	// content once, whichever name it ends under: if another writer takes a name while
-	// content is read, it tries the next one.
-	//
-	// It asks for each name at most once, in order, on the calling goroutine, and
-	// partly before it reads content. All names lie in one directory. An empty name
-	// says that there are no more; CreateAny then returns an error for which
-	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left under
-	// any of the names.
-	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
 }
 
 // Cleaner is a Backend that knows when its files were last used, and can delete the
