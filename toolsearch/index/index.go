@@ -51,14 +51,14 @@ type Result struct {
 type Func func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explain returns what each word of a query adds to the score of a tool; nothing if the index does
-// not know the tool, or is none of this package.
+// not know the tool, or is of neither this package nor package semantic.
 func Explain(x Index, q Query, name string) []einolean.Term {
 	t, ok := x.(interface {
-		terms(q Query, name string) []einolean.Term
+		Terms(q Query, name string) []einolean.Term
 	})
 	if !ok {
 		return nil
 	}
-	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.terms(q, name), nil })
+	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.Terms(q, name), nil })
 	return terms
 }
