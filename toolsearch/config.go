@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -80,7 +81,9 @@ type Config struct {
 	// no search tool, and shows every tool as if AlwaysVisible named it; Filter is asked in
 	// PhaseSearch, PhaseLoad and PhaseActive. A run whose tools become more hides them from then
 	// on, and one that hides them goes on. While the Source reports missing servers (an error that
-	// wraps a *toolset.Missing), a run that begins hides them. If zero, tools are always hidden.
+	// wraps a *toolset.Missing), a run that begins hides them. The first run that hides nothing is
+	// reported once (einolean.KindNothingHidden): to OnEvent, or without it to slog.Default. If zero,
+	// tools are always hidden.
 	MinTokensToHide int
 
 	// Prefetch is the largest number of tools to load for each user message before the
@@ -356,6 +359,8 @@ type settings struct {
 	promptParams     protocol.DescriptionData // of the search tools
 
 	aliases aliases // that were called so far
+
+	saidNothingHidden atomic.Bool // emitNothingHidden has reported
 }
 
 // aliases are names by which Eino reached tools that have other names. Only Eino knows the ToolAliases of an agent, and it

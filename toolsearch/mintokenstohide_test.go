@@ -6,8 +6,10 @@ package toolsearch_test
 // The Config field MinTokensToHide.
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
@@ -304,4 +307,43 @@ func testMinTokensToHideDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, s
 	}
 	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simpleTools("a"), MinTokensToHide: -1})
 	require.ErrorContains(t, err, "MinTokensToHide: -1 is negative")
+}
+
+// People who try the middleware with three tools see nothing happen, and the log says why.
+func TestMinTokensToHide_ReportsNothingHiddenOnce(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideReportsNothingHiddenOnce[*schema.Message], testMinTokensToHideReportsNothingHiddenOnce[*schema.AgenticMessage])
+}
+
+func testMinTokensToHideReportsNothingHiddenOnce[M adk.MessageType](t *testing.T, streaming bool) {
+	was, out := slog.Default(), &bytes.Buffer{}
+	slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
+	defer slog.SetDefault(was)
+	run := func(cfg toolsearch.Config, runs int) {
+		h, err := toolsearch.NewTyped[M](t.Context(), &cfg)
+		require.NoError(t, err)
+		for range runs {
+			m := adktest.Script[M](oneCall("1", "b", `{"city":"Oslo"}`), adktest.Say("done"))
+			require.NoError(t, adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(h)}.Run(t.Context(), []M{adktest.User[M]("please")}).Err)
+		}
+	}
+	for range 2 {
+		run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 3000}, 2)
+	}
+	require.Equal(t, 1, strings.Count(out.String(), "level=INFO msg=nothing_hidden"), out)
+	require.Contains(t, out.String(), "MinTokensToHide is 3000")
+
+	out.Reset()
+	var events []einolean.Event
+	note := func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindNothingHidden {
+			events = append(events, e)
+		}
+	}
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 3000, OnEvent: note}, 2)
+	require.Len(t, events, 1)
+	require.InDelta(t, 300, events[0].Tools.Tokens, 100)
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 100, OnEvent: note}, 1)
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), OnEvent: note}, 1)
+	require.Len(t, events, 1, "tools are hidden")
+	require.Empty(t, out.String(), "OnEvent has it")
 }
