@@ -304,7 +304,7 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 
 // Recommended returns a configuration that saves tokens: it clears at 32,000
 // tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
-// 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
+// 3,300; keeps results if clearing would save less than 500 bytes; replaces duplicate results by references; clears
 // values of arguments over 4,000 bytes, and media of cleared results; passes stored content on to tools; compacts JSON;
 // leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;

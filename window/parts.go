@@ -88,11 +88,11 @@ type Omission struct {
 	After  int `json:"after"`
 	// Bytes is the size of the whole result. If zero, it is not known.
 	Bytes int `json:"bytes,omitempty"`
-	// Calls are those that the program made, by tool, and Unknown says that nobody told what
-	// it read: Before then is After.
+	// Calls are those that the program made, by tool. If Unknown is set, no event says what it
+	// read, and Before equals After.
 	Calls   []einolean.ProgramCalls `json:"calls,omitempty"`
 	Unknown bool                    `json:"unknown,omitempty"`
-	// Stored says that the whole result is stored, and Path where, as Config.Texts allows.
+	// Stored says that the whole result is in the store, and Path is its file, as Config.Texts allows.
 	Stored bool   `json:"stored,omitempty"`
 	Path   string `json:"path,omitempty"`
 	// Text is the key of the whole result in [Conversation.Texts], if an earlier

@@ -37,8 +37,8 @@ type Result struct {
 	Name string
 	// Score is higher for a better fit; its scale is the index's own. If it is not a number, 0.
 	Score float64
-	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, assuming
-	// that no tool serves one query in two. It means the same for every query, catalogue and
+	// Confidence is the probability, from 0 to 1, that the tool serves the query, if half of all
+	// queries have a suitable tool. It means the same for every query, catalogue and
 	// index. If zero and toolsearch.Config.MinConfidence is set, it becomes the highest
 	// confidence that BM25 has for the tool or for one further down. If BM25 finds none of the
 	// tools, it stays unknown, and no result is refused for it.
