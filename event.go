@@ -37,6 +37,9 @@ const (
 	// ToolInfo.Extra["defer_loading"] is true, which stay visible in this run. Tools and
 	// Err are set. It is reported once per run.
 	KindToolsNotHidden Kind = "tools_not_hidden"
+	// KindNothingHidden: a run shows all tools, because their definitions take no more tokens than
+	// MinTokensToHide. Tools has the tokens and the reason. Each middleware reports it once.
+	KindNothingHidden Kind = "nothing_hidden"
 	// KindCallGated: a call did not run because its tool was not loaded. Tool and
 	// CallID are set.
 	KindCallGated Kind = "call_gated"

@@ -26,7 +26,7 @@ import (
 
 var kinds = []einolean.Kind{
 	einolean.KindCatalogChanged, einolean.KindToolsSearched, einolean.KindToolsPrefetched, einolean.KindToolsLoaded,
-	einolean.KindToolsUnloaded, einolean.KindToolsDenied, einolean.KindToolsNotHidden, einolean.KindCallGated, einolean.KindSourceFailed,
+	einolean.KindToolsUnloaded, einolean.KindToolsDenied, einolean.KindToolsNotHidden, einolean.KindNothingHidden, einolean.KindCallGated, einolean.KindSourceFailed,
 	einolean.KindIndexFailed, einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultReferred,
 	einolean.KindResultRead, einolean.KindResultCleared, einolean.KindClearDone, einolean.KindStoreFailed,
 	einolean.KindReadToolNotAdded, einolean.KindOverflow, einolean.KindSessionRestarted, einolean.KindServerUp, einolean.KindServerDown, einolean.KindServerListed,

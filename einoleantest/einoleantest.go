@@ -32,8 +32,8 @@ import (
 
 // TestBackend tests whether a store keeps the promises of [reduction.Backend], one per
 // subtest. Write is always tested. Every further interface that the store implements is
-// tested too: [store.Reader], [store.RangeReader], [store.Creator],
-// [store.AnyCreator], [store.Cleaner]. The whole suite runs twice, the second
+// tested too: [store.Reader], [store.RangeReader], [store.Creator]
+// and [store.Cleaner]. The whole suite runs twice, the second
 // time through [store.Scoped].
 //
 // Every subtest calls open, which returns a store that holds nothing below

@@ -104,7 +104,7 @@ type Model[M adk.MessageType] struct {
 func Script[M adk.MessageType](turns ...Turn) *Model[M] {
 	return &Model[M]{respond: func(n int, _ Request[M]) Turn {
 		if n >= len(turns) {
-			return Fail(fmt.Errorf("einoleantest: this is request %d, and the script has %d turns", n+1, len(turns)))
+			return Fail(fmt.Errorf("einoleantest: script exhausted: request %d of %d", n+1, len(turns)))
 		}
 		return turns[n]
 	}}

@@ -67,7 +67,7 @@ func answersTurnByTurn[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, []string{"shell"}, requests[0].ToolNames())
 	require.Len(t, requests[1].Messages, 4)
 	last, err := m.Generate(t.Context(), nil)
-	require.ErrorContains(t, err, "this is request 4, and the script has 3 turns")
+	require.ErrorContains(t, err, "script exhausted: request 4 of 3")
 	require.Zero(t, last)
 }
 

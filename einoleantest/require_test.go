@@ -189,8 +189,8 @@ func hasTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "How was the day?", out.Conversation.Runs[0].Question)
 	last := out.Conversation.Calls[1]
 	require.Equal(t, "done", last.Answer)
-	require.Len(t, last.Left(), 1, "the result was cut")
-	require.Equal(t, "cut", last.Left()[0].Rule)
+	require.Len(t, last.Omissions(), 1, "the result was cut")
+	require.Equal(t, "cut", last.Omissions()[0].Rule)
 	question := ""
 	for _, p := range last.Parts() {
 		if p.Category == window.User {

@@ -149,18 +149,18 @@ func testClearStopsAtTargetAndKeepsSmallResults[M adk.MessageType](t *testing.T)
 		return n
 	}
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{}))
-	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10 * each}}))
-	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 18*each + each/2}}))
+	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10 * each}))
+	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 18*each + each/2}))
 	// A counter that knows only one answer is no reason to go on forever.
-	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10_000}, TokenCounter: over[M]}))
+	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: over[M]}))
 	// Nor one whose sums do not add up.
 	counts := 0
-	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10_000}, TokenCounter: func(_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) {
+	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: func(_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) {
 		counts++
 		return 20_000 / int64(min(len(msgs), 2)) * 2, nil
 	}}))
 	require.Less(t, counts, 100)
-	require.Equal(t, 0, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{MinSavingBytes: 4000}}))
+	require.Equal(t, 0, cleared(&reduction.TypedConfig[M]{MinSavingBytes: 4000}))
 }
 
 func TestClearPostProcess_CalledOnlyAfterChange_R18(t *testing.T) {
@@ -317,7 +317,7 @@ func testClearStoresWhatItPlanned[M adk.MessageType](t *testing.T) {
 		g := newGen[M](seed + n)
 		history := g.history()
 		config := func(store reduction.Backend, least int64) *reduction.TypedConfig[M] {
-			return &reduction.TypedConfig[M]{Backend: store, RootDir: "/tmp", SkipTruncation: true, MaxTokensForClear: 1, ClearAtLeastTokens: least, Savings: reduction.Savings{ClearArgumentsOver: 300}, ClearRetentionSuffixLimit: 1}
+			return &reduction.TypedConfig[M]{Backend: store, RootDir: "/tmp", SkipTruncation: true, MaxTokensForClear: 1, ClearAtLeastTokens: least, MaxArgumentBytes: 300, ClearRetentionSuffixLimit: 1}
 		}
 		var saving int64
 		free := config(&counting{}, 0)
@@ -457,10 +457,10 @@ func TestClear_KeepsPromptCacheAboveThreshold(t *testing.T) {
 func testClearKeepsPromptCacheAboveThreshold[M adk.MessageType](t *testing.T) {
 	configs := map[string]reduction.TypedConfig[M]{
 		"zero":      {},
-		"target":    {Savings: reduction.Savings{ClearTargetTokens: 4000}},
+		"target":    {ClearTargetTokens: 4000},
 		"retention": {ClearRetentionSuffixLimit: 3},
-		"small":     {Savings: reduction.Savings{MinSavingBytes: 1}},
-		"thrifty":   {Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 500}},
+		"small":     {MinSavingBytes: 1},
+		"thrifty":   {DedupeResults: true, MaxArgumentBytes: 500},
 	}
 	for name, cfg := range configs {
 		cfg.Backend, cfg.MaxTokensForClear = backend.NewMemory(0), 8000

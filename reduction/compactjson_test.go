@@ -40,7 +40,7 @@ func testCompactJSONEveryForm[M adk.MessageType](t *testing.T, streaming bool) {
 				defer mu.Unlock()
 				kinds = append(kinds, e.Kind)
 			}
-			c := &reduction.TypedConfig[M]{Backend: files, Savings: reduction.Savings{CompactJSON: true}, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
+			c := &reduction.TypedConfig[M]{Backend: files, CompactJSON: true, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
 			returns := map[string]string{"records": pretty(20), "mcp": envelope(pretty(20)), "text": "[INFO]   a   log\n[WARN]   line", "excluded": pretty(20), "wide": pretty(150), "long": pretty(1000), "lines": "{ \"a\":   1 }\n{ \"a\":   2 }\n"}
 			var tools []tool.BaseTool
 			var calls []adktest.ToolCall
@@ -98,7 +98,7 @@ func envelope(text string) string {
 // the end.
 func TestCompactJSON_CompactsStreamAsItArrives(t *testing.T) {
 	document := pretty(30_000)
-	mw := typed(t, &reduction.Config{SkipTruncation: true, Savings: reduction.Savings{CompactJSON: true}})
+	mw := typed(t, &reduction.Config{SkipTruncation: true, CompactJSON: true})
 	in, w := schema.Pipe[string](0)
 	run, err := mw.WrapStreamableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return in, nil }, &adk.ToolContext{Name: "t", CallID: "c"})
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestCompactJSON_KeepsTextThatIsNoDocument(t *testing.T) {
 		"cut off": whole[:len(whole)/2], "followed": whole + "\nand more", "two": whole + "\n" + whole, "escape": whole[:len(whole)-20] + `\u12`, "prose": "some text " + whole, "broken": whole[:9000] + "}" + whole[9000:],
 	} {
 		for _, skips := range []bool{true, false} {
-			c := &reduction.Config{Backend: store.NewMemory(0), SkipTruncation: skips, Savings: reduction.Savings{CompactJSON: true}, MaxLengthForTrunc: 200_000}
+			c := &reduction.Config{Backend: store.NewMemory(0), SkipTruncation: skips, CompactJSON: true, MaxLengthForTrunc: 200_000}
 			var chunks []string
 			for rest := text; rest != ""; {
 				n := min(700, len(rest))

@@ -165,8 +165,41 @@ type TypedConfig[M adk.MessageType] struct {
 	// its start and its end are shown.
 	Preview Preview
 
-	// Savings has further ways to save tokens.
-	Savings
+	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
+	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
+	// clearing rare, which keeps the prompt cache. If zero, everything outside the
+	// retained rounds is cleared. It must not be more than MaxTokensForClear.
+	ClearTargetTokens int64
+
+	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
+	// result stays. If zero, defaults to one.
+	MinSavingBytes int
+
+	// DedupeResults replaces a new result by a reference before the model is called if
+	// the model still sees an equal one, from any tool. It is stored like any other,
+	// and stays readable when the earlier one is gone. Messages that were sent before
+	// do not change. It does not apply to tools whose old results are not cleared or
+	// that have a ClearHandler. If false, repeats are sent whole.
+	DedupeResults bool
+
+	// MaxArgumentBytes is how many bytes a value in the arguments of a call may have,
+	// as JSON, once its result is old: when results are cleared, a longer one becomes a
+	// reference, a string that names the file it is stored in. The arguments stay valid
+	// JSON. Values are replaced whole: strings, and also lists and objects that are too
+	// long without a long string. A value stays if there is no Backend, if it does not
+	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
+	MaxArgumentBytes int
+
+	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
+	// that has nothing but one text becomes the text, and JSON loses its white space and
+	// needless escapes. Numbers keep their digits, objects the order of their keys. What
+	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
+	// the read tool, and those of calls whose arguments name a file, which the model
+	// may want to edit. A truncated result is stored as the tool returned it; of one that
+	// was only compacted nothing is stored. A stream that begins like JSON is held back up
+	// to four times MaxLengthForTrunc where it may be truncated; elsewhere it is compacted as it
+	// comes, and an MCP result in it stays. If false, results stay as they are.
+	CompactJSON bool
 
 	// MaxTokensAtTurnStart takes the place of MaxTokensForClear in the first request of a user's turn. The
 	// provider's prompt cache is cold then, or about to grow, so clearing costs less than inside a turn. Results of
@@ -213,7 +246,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// model's limit. SkipClear switches this off as well.
 	//
 	// With WindowTokens set, a zero MaxTokensForClear defaults to three quarters of the
-	// window, at most 160,000, and a zero ClearArgumentsOver to 4,000. If WindowTokens
+	// window, at most 160,000, and a zero MaxArgumentBytes to 4,000. If WindowTokens
 	// is zero, the window is unknown.
 	WindowTokens int64
 
@@ -254,45 +287,6 @@ type TypedConfig[M adk.MessageType] struct {
 	OnEvent func(ctx context.Context, event einolean.Event)
 }
 
-// Savings are the ways to save tokens that Eino's package does not have. Its zero value changes nothing.
-type Savings struct {
-	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
-	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
-	// clearing rare, which keeps the prompt cache. If zero, everything outside the
-	// retained rounds is cleared. It must not be more than MaxTokensForClear.
-	ClearTargetTokens int64
-
-	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
-	// result stays. If zero, defaults to one.
-	MinSavingBytes int
-
-	// ReferToRepeats replaces a new result by a reference before the model is called if
-	// the model still sees an equal one, from any tool. It is stored like any other,
-	// and stays readable when the earlier one is gone. Messages that were sent before
-	// do not change. It does not apply to tools whose old results are not cleared or
-	// that have a ClearHandler. If false, repeats are sent whole.
-	ReferToRepeats bool
-
-	// ClearArgumentsOver is how many bytes a value in the arguments of a call may have,
-	// as JSON, once its result is old: when results are cleared, a longer one becomes a
-	// reference, a string that names the file it is stored in. The arguments stay valid
-	// JSON. Values are replaced whole: strings, and also lists and objects that are too
-	// long without a long string. A value stays if there is no Backend, if it does not
-	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
-	ClearArgumentsOver int
-
-	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
-	// that has nothing but one text becomes the text, and JSON loses its white space and
-	// needless escapes. Numbers keep their digits, objects the order of their keys. What
-	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
-	// the read tool, and those of calls whose arguments name a file, which the model
-	// may want to edit. A truncated result is stored as the tool returned it; of one that
-	// was only compacted nothing is stored. A stream that begins like JSON is held back up
-	// to four times MaxLengthForTrunc where it may be truncated; elsewhere it is compacted as it
-	// comes, and an MCP result in it stays. If false, results stay as they are.
-	CompactJSON bool
-}
-
 // Backend is where content is kept: see [store.Backend], which has the whole contract.
 type Backend = store.Backend
 
@@ -310,7 +304,7 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 
 // Recommended returns a configuration that saves tokens: it clears at 32,000
 // tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
-// 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
+// 3,300; keeps results if clearing would save less than 500 bytes; replaces duplicate results by references; clears
 // values of arguments over 4,000 bytes, and media of cleared results; passes stored content on to tools; compacts JSON;
 // leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
@@ -334,7 +328,10 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		MaxLengthForTrunc:  10_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
-		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 4_000, CompactJSON: true},
+		MinSavingBytes:     500,
+		DedupeResults:      true,
+		MaxArgumentBytes:   4_000,
+		CompactJSON:        true,
 		ProvideReadTool:    true,
 		Preview:            shortPreview,
 		ClearMedia:         true,
@@ -414,7 +411,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
 		c.ClearMedia = true
-		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
+		c.MaxArgumentBytes = cmp.Or(c.MaxArgumentBytes, defaultMaxArgument)
 	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)
@@ -470,7 +467,7 @@ func (t *TypedConfig[M]) validate() (out []error) {
 		{"MaxTokensAtTurnStart", t.MaxTokensAtTurnStart},
 		{"ClearTargetTokens", t.ClearTargetTokens},
 		{"MinSavingBytes", int64(t.MinSavingBytes)},
-		{"ClearArgumentsOver", int64(t.ClearArgumentsOver)},
+		{"MaxArgumentBytes", int64(t.MaxArgumentBytes)},
 		{"WindowTokens", t.WindowTokens},
 	}
 	for _, l := range limits {

@@ -38,7 +38,7 @@ func TestNew_ReportsEveryInvalidField(t *testing.T) {
 	}
 	_, err = reduction.New(ctx, &reduction.Config{
 		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
-		Savings:    reduction.Savings{ClearTargetTokens: -5, MinSavingBytes: -6},
+		ClearTargetTokens: -5, MinSavingBytes: -6,
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*store.Memory)(nil)}},
 	})
 	var wrong []string
@@ -56,8 +56,8 @@ func TestNew_ReportsEveryInvalidField(t *testing.T) {
 
 	for what, c := range map[string]*reduction.Config{
 		"Backend: is missing":                {Backend: (*store.Dir)(nil), SkipTruncation: true},
-		"ClearTargetTokens: is 160001":       {SkipTruncation: true, Savings: reduction.Savings{ClearTargetTokens: 160_001}},
-		"ClearTargetTokens: is 11":           {SkipTruncation: true, Savings: reduction.Savings{ClearTargetTokens: 11}, MaxTokensForClear: 10},
+		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
+		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
 		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
 		"RootDir: is \"/a\\nb\"":             {SkipTruncation: true, RootDir: "/a\nb"},
 		"RootDir: is \"/\\xff\"":             {SkipTruncation: true, RootDir: "/\xff"},
@@ -68,7 +68,7 @@ func TestNew_ReportsEveryInvalidField(t *testing.T) {
 		require.ErrorContains(t, err, what)
 	}
 	for _, c := range []*reduction.Config{
-		{SkipTruncation: true}, {Backend: backend.NewMemory(0)}, {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearTargetTokens: 160_000}},
+		{SkipTruncation: true}, {Backend: backend.NewMemory(0)}, {Backend: backend.NewMemory(0), ClearTargetTokens: 160_000},
 	} {
 		_, err := reduction.New(ctx, c)
 		require.NoError(t, err)

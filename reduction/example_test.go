@@ -60,7 +60,7 @@ func ExampleNewTyped() {
 	mw, err := reduction.NewTyped(ctx, &reduction.TypedConfig[*schema.AgenticMessage]{
 		Backend:           store.NewMemory(0),
 		MaxTokensForClear: 1500,
-		Savings:           reduction.Savings{ClearTargetTokens: 1400},
+		ClearTargetTokens: 1400,
 		OnEvent: func(_ context.Context, e einolean.Event) {
 			fmt.Println(e)
 		},

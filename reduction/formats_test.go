@@ -105,7 +105,7 @@ func (c sample[M]) goesOn(t *testing.T) {
 	scoped := c.scoped(files)
 	cfg := sampleConfig[M](scoped)
 	if c.Scope == "eino" {
-		cfg.ClearArgumentsOver = 0 // as there
+		cfg.MaxArgumentBytes = 0 // as there
 	}
 	if len(c.Files) == 0 {
 		cfg.ClearRetentionSuffixLimit = 9 // what is left of these was never stored
@@ -215,7 +215,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 
 func sampleConfig[M adk.MessageType](b reduction.Backend) reduction.TypedConfig[M] {
 	return reduction.TypedConfig[M]{Backend: b, MaxLengthForTrunc: 900, MaxTokensForClear: 1, ClearRetentionSuffixLimit: 3,
-		Savings: reduction.Savings{ClearArgumentsOver: 600, ReferToRepeats: true}, ProvideReadTool: true, WindowTokens: 100_000}
+		MaxArgumentBytes: 600, DedupeResults: true, ProvideReadTool: true, WindowTokens: 100_000}
 }
 
 // sampleTurns are what the model of a sample says.

@@ -606,7 +606,7 @@ func powerSets(m backendtest.FullStore) []reduction.Backend {
 		rd = store.Reader
 		rg = store.RangeReader
 		cr = store.Creator
-		ca = store.AnyCreator
+		ca = backend.FirstFreeCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {
@@ -675,12 +675,12 @@ func powerSets(m backendtest.FullStore) []reduction.Backend {
 	}
 }
 
-// powersOf says which of Reader, RangeReader, Creator and AnyCreator a store is.
+// powersOf says which of Reader, RangeReader, Creator and FirstFreeCreator a store is.
 func powersOf(b reduction.Backend) (p [4]bool) {
 	_, p[0] = store.As[store.Reader](b)
 	_, p[1] = store.As[store.RangeReader](b)
 	_, p[2] = store.As[store.Creator](b)
-	_, p[3] = store.As[store.AnyCreator](b)
+	_, p[3] = store.As[backend.FirstFreeCreator](b)
 	return p
 }
 

@@ -78,7 +78,7 @@ func (l *lawbook[M]) readAll() {
 func (l *lawbook[M]) config() {
 	l.cfg = reduction.TypedConfig[M]{
 		Backend: l.store, MaxTokensForClear: 1, ClearRetentionSuffixLimit: l.IntN(3),
-		Savings: reduction.Savings{MinSavingBytes: l.IntN(2) * l.IntN(200)},
+		MinSavingBytes: l.IntN(2) * l.IntN(200),
 	}
 	if l.chance(30) {
 		l.cfg.MaxTokensForClear, l.cfg.ClearTargetTokens = 2000, 1000
@@ -97,7 +97,7 @@ func (l *lawbook[M]) config() {
 			return "/elsewhere/" + fmt.Sprintf("%x", d.ToolContext.CallID), nil
 		}
 	}
-	l.cfg.ReferToRepeats = l.chance(50)
+	l.cfg.DedupeResults = l.chance(50)
 	l.mw = typed(l.T, &l.cfg)
 }
 

@@ -183,7 +183,7 @@ func newNarrow[M adk.MessageType](calls, window int, names, inside bool) *narrow
 	r.Narrow = narrow[M](window, names, append(turns, adktest.Say("the answer"))...)
 	r.Inside = inside
 	r.cfg = reduction.RecommendedTyped[M](store.NewMemory(0))
-	r.cfg.ReferToRepeats = false
+	r.cfg.DedupeResults = false
 	r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
 		if e.Kind == einolean.KindOverflow {
 			r.events = append(r.events, e)
@@ -370,7 +370,7 @@ func TestOverflow_UnchangedRequestIsNotSentAgain(t *testing.T) {
 
 func testOverflowUnchangedRequestIsNotSentAgain[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newNarrow[M](3, 30, false, false)
-	r.cfg.ReferToRepeats = false
+	r.cfg.DedupeResults = false
 	r.result = func(int) string { return "short" } // no notice is shorter
 	retried := 0
 	r.configure = func(c *adk.TypedChatModelAgentConfig[M]) {

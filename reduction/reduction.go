@@ -144,7 +144,7 @@ func (m *middleware[M]) reduce(
 	if err != nil {
 		return nil, err
 	}
-	if s.cfg.ReferToRepeats {
+	if s.cfg.DedupeResults {
 		if out, size, err = dedupe(ctx, s, out, size, threshold); err != nil {
 			return nil, err
 		}

@@ -181,7 +181,7 @@ func (r *repetition[M]) isNeeded(ctx context.Context) (bool, error) {
 		return false, nil // no request had a result
 	}
 	msgs, tools := r.input.Messages, r.input.ToolInfos
-	if r.settings.cfg.ReferToRepeats && mayHaveDuplicates(msgs) {
+	if r.settings.cfg.DedupeResults && mayHaveDuplicates(msgs) {
 		return true, nil
 	}
 	if budget := roundBudget(r.window); budget > 0 && mayExceed(msgs, budget/maxTokensPerByte) {
@@ -229,7 +229,7 @@ func (r *repetition[M]) request(ctx context.Context) error {
 	}
 	threshold := r.settings.threshold(r.turn.isStart)
 	willClear := size.Tokens >= threshold || r.window > 0 && size.Tokens > r.window
-	if r.settings.cfg.ReferToRepeats {
+	if r.settings.cfg.DedupeResults {
 		if changed, err := r.dedupe(ctx, willClear); err != nil {
 			return err
 		} else if changed && willClear {

@@ -214,7 +214,7 @@ func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *re
 	var cfg reduction.TypedConfig[M]
 	cfg.MaxTokensForClear = []int64{300, 1000, 2500, 6000}[r.IntN(4)]
 	cfg.ClearRetentionSuffixLimit = r.IntN(3)
-	cfg.ReferToRepeats = r.IntN(2) == 0
+	cfg.DedupeResults = r.IntN(2) == 0
 	pick := func(of ...int64) int64 { return of[r.IntN(len(of))] }
 	cfg.ClearAtLeastTokens = pick(0, 0, 500)
 	cfg.MaxTokensAtTurnStart = pick(0, 0, cfg.MaxTokensForClear/2, cfg.MaxTokensForClear*2)
@@ -225,7 +225,7 @@ func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *re
 		cfg.ClearTargetTokens = target
 	}
 	cfg.MinSavingBytes = int(pick(0, 500))
-	cfg.ClearArgumentsOver = int(pick(0, 400))
+	cfg.MaxArgumentBytes = int(pick(0, 400))
 	cfg.ProvideReadTool = r.IntN(2) == 0
 	if cfg.WindowTokens > 0 && cfg.MaxTokensForClear > cfg.WindowTokens {
 		cfg.WindowTokens = 0
@@ -321,7 +321,7 @@ func TestRepeatPasses_OtherDecisionsShow(t *testing.T) {
 		"retention":     func(c *reduction.Config) { c.ClearRetentionSuffixLimit = max(1, c.ClearRetentionSuffixLimit) + 1 },
 		"turn's start":  func(c *reduction.Config) { c.MaxTokensAtTurnStart, c.ClearTargetTokens = c.MaxTokensForClear/4, 0 },
 		"least saving":  func(c *reduction.Config) { c.ClearAtLeastTokens += 1000 },
-		"repeats":       func(c *reduction.Config) { c.ReferToRepeats = !c.ReferToRepeats },
+		"repeats":       func(c *reduction.Config) { c.DedupeResults = !c.DedupeResults },
 		"media":         func(c *reduction.Config) { c.ClearMedia, c.WindowTokens = !c.ClearMedia, 0 },
 		"small results": func(c *reduction.Config) { c.MinSavingBytes = 3000 },
 		"counts": func(c *reduction.Config) {

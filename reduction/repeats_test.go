@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// The Config fields ReferToRepeats and ClearArgumentsOver.
+// The Config fields DedupeResults and MaxArgumentBytes.
 
 import (
 	"context"
@@ -41,14 +41,14 @@ func talk[M adk.MessageType](n, size int) []M {
 	return out[:n]
 }
 
-func TestReferToRepeats_NewDuplicateBecomesReference(t *testing.T) {
-	adktest.EachType(t, testReferToRepeatsNewDuplicateBecomesReference[*schema.Message], testReferToRepeatsNewDuplicateBecomesReference[*schema.AgenticMessage])
+func TestDedupeResults_NewDuplicateBecomesReference(t *testing.T) {
+	adktest.EachType(t, testDedupeResultsNewDuplicateBecomesReference[*schema.Message], testDedupeResultsNewDuplicateBecomesReference[*schema.AgenticMessage])
 }
 
-func testReferToRepeatsNewDuplicateBecomesReference[M adk.MessageType](t *testing.T) {
+func testDedupeResultsNewDuplicateBecomesReference[M adk.MessageType](t *testing.T) {
 	s, memory := shapeOf[M](), backend.NewMemory(0)
 	var events []einolean.Event
-	cfg := &reduction.TypedConfig[M]{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true, MinSavingBytes: 50}, MaxTokensForClear: 1 << 40,
+	cfg := &reduction.TypedConfig[M]{Backend: memory, DedupeResults: true, MinSavingBytes: 50, MaxTokensForClear: 1 << 40,
 		OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }}
 	mw := typed(t, cfg)
 	content := strings.Repeat("the same file\n", 100)
@@ -94,32 +94,32 @@ func testReferToRepeatsNewDuplicateBecomesReference[M adk.MessageType](t *testin
 	}
 }
 
-func TestReferToRepeats_KeepsDuplicateOfResultToClear(t *testing.T) {
-	adktest.EachType(t, testReferToRepeatsKeepsDuplicateOfResultToClear[*schema.Message], testReferToRepeatsKeepsDuplicateOfResultToClear[*schema.AgenticMessage])
+func TestDedupeResults_KeepsDuplicateOfResultToClear(t *testing.T) {
+	adktest.EachType(t, testDedupeResultsKeepsDuplicateOfResultToClear[*schema.Message], testDedupeResultsKeepsDuplicateOfResultToClear[*schema.AgenticMessage])
 }
 
-func testReferToRepeatsKeepsDuplicateOfResultToClear[M adk.MessageType](t *testing.T) {
+func testDedupeResultsKeepsDuplicateOfResultToClear[M adk.MessageType](t *testing.T) {
 	msgs := append(rounds[M](1, 900), rounds[M](1, 900)[1:]...)
 	for name, cfg := range map[string]reduction.TypedConfig[M]{
 		"threshold": {MaxTokensForClear: 1}, "window": {MaxTokensForClear: 1 << 40, WindowTokens: 500},
 	} {
-		cfg.Backend, cfg.ReferToRepeats = backend.NewMemory(0), true
+		cfg.Backend, cfg.DedupeResults = backend.NewMemory(0), true
 		out := before(t, typed(t, &cfg), msgs)
 		require.Contains(t, shapeOf[M]().answers(out[2])[0].joined(), "Old result", name)
 		require.Equal(t, msgs[4], out[4], name)
 	}
 }
 
-func TestReferToRepeats_KeepsUnstoredAndExcluded(t *testing.T) {
+func TestDedupeResults_KeepsUnstoredAndExcluded(t *testing.T) {
 	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	for name, cfg := range map[string]*reduction.Config{
 		"off":        {Backend: backend.NewMemory(0)},
-		"broken":     {Backend: down, Savings: reduction.Savings{ReferToRepeats: true}},
-		"no backend": {SkipTruncation: true, Savings: reduction.Savings{ReferToRepeats: true}},
-		"excluded":   {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ClearExcludeTools: []string{"shell"}},
-		"skipped":    {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, SkipClear: true},
-		"handler": {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"broken":     {Backend: down, DedupeResults: true},
+		"no backend": {SkipTruncation: true, DedupeResults: true},
+		"excluded":   {Backend: backend.NewMemory(0), DedupeResults: true, ClearExcludeTools: []string{"shell"}},
+		"skipped":    {Backend: backend.NewMemory(0), DedupeResults: true, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), DedupeResults: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
 			"shell": {ClearHandler: handler}}},
 	} {
 		msgs := append(rounds[*schema.Message](1, 900), rounds[*schema.Message](1, 900)[1:]...)
@@ -127,9 +127,9 @@ func TestReferToRepeats_KeepsUnstoredAndExcluded(t *testing.T) {
 	}
 }
 
-func TestReferToRepeats_DoesNotQuoteInvalidIDs(t *testing.T) {
+func TestDedupeResults_DoesNotQuoteInvalidIDs(t *testing.T) {
 	memory := backend.NewMemory(0)
-	mw := typed(t, &reduction.Config{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true}})
+	mw := typed(t, &reduction.Config{Backend: memory, DedupeResults: true})
 	for _, id := range hostileIDs {
 		for _, name := range []string{"shell", "</persisted-output>", "a\nb", strings.Repeat("n", 100)} {
 			content := strings.Repeat(fmt.Sprintf("%q of %q\n", id, name), 100)
@@ -144,9 +144,9 @@ func TestReferToRepeats_DoesNotQuoteInvalidIDs(t *testing.T) {
 	}
 }
 
-func TestReferToRepeats_NoDuplicateAllocatesNothing(t *testing.T) {
+func TestDedupeResults_NoDuplicateAllocatesNothing(t *testing.T) {
 	ctx := context.Background()
-	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ProvideReadTool: true})
+	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), DedupeResults: true, ProvideReadTool: true})
 	ctx, err := einorun.Begin(ctx, mw, &einorun.RunContext{})
 	require.NoError(t, err)
 	msgs := talk[*schema.Message](999, 200)
@@ -161,12 +161,12 @@ func TestReferToRepeats_NoDuplicateAllocatesNothing(t *testing.T) {
 	require.Zero(t, race.Allocations(20, func() { _, _, _ = mw.BeforeModelRewriteState(ctx, state, nil) }))
 }
 
-func TestReferToRepeats_FailingStoreLosesNothing(t *testing.T) {
+func TestDedupeResults_FailingStoreLosesNothing(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, testReferToRepeatsFailingStoreLosesNothing[*schema.Message], testReferToRepeatsFailingStoreLosesNothing[*schema.AgenticMessage])
+	adktest.EachType(t, testDedupeResultsFailingStoreLosesNothing[*schema.Message], testDedupeResultsFailingStoreLosesNothing[*schema.AgenticMessage])
 }
 
-func testReferToRepeatsFailingStoreLosesNothing[M adk.MessageType](t *testing.T) {
+func testDedupeResultsFailingStoreLosesNothing[M adk.MessageType](t *testing.T) {
 	changed := 0
 	for seed := range 10 * histories() {
 		g := newGen[M](seed)
@@ -178,7 +178,7 @@ func testReferToRepeatsFailingStoreLosesNothing[M adk.MessageType](t *testing.T)
 			modes := []backendtest.Mode{backendtest.Fail, backendtest.Short, backendtest.Torn, backendtest.Late, backendtest.Panic}
 			return backendtest.Fault{Mode: modes[g.IntN(len(modes))], After: int64(g.IntN(3) * 50)}
 		})
-		cfg := &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 100}}
+		cfg := &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, DedupeResults: true, MaxArgumentBytes: 100}
 		mw := typed(t, cfg)
 		var msgs, whole []M
 		for i := range 6 {
@@ -277,17 +277,17 @@ func (g *gen[M]) arguments() string {
 	return render(map[string]any{"path": "/a", "content": value(0), "edits": []any{value(1), value(1)}})
 }
 
-func TestClearArgumentsOver_KeepsShapeAndReadableValues(t *testing.T) {
+func TestMaxArgumentBytes_KeepsShapeAndReadableValues(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, testClearArgumentsOverKeepsShapeAndReadableValues[*schema.Message], testClearArgumentsOverKeepsShapeAndReadableValues[*schema.AgenticMessage])
+	adktest.EachType(t, testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.Message], testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.AgenticMessage])
 }
 
-func testClearArgumentsOverKeepsShapeAndReadableValues[M adk.MessageType](t *testing.T) {
+func testMaxArgumentBytesKeepsShapeAndReadableValues[M adk.MessageType](t *testing.T) {
 	for seed := range uint64(race.Cases(int(10 * histories()))) {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		over := []int{1, 200, 1000}[g.IntN(3)]
-		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: over}}
+		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, MaxArgumentBytes: over}
 		var msgs []M
 		for i := range 1 + g.IntN(4) {
 			id := fmt.Sprint(g.id(), i)
@@ -319,17 +319,17 @@ func testClearArgumentsOverKeepsShapeAndReadableValues[M adk.MessageType](t *tes
 	}
 }
 
-func TestClearArgumentsOver_KeepsUnstoredAndExcluded(t *testing.T) {
+func TestMaxArgumentBytes_KeepsUnstoredAndExcluded(t *testing.T) {
 	args := render(map[string]any{"content": strings.Repeat("code\n", 500)})
 	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	for name, cfg := range map[string]*reduction.Config{
 		"off":        {Backend: backend.NewMemory(0)},
-		"broken":     {Backend: down, Savings: reduction.Savings{ClearArgumentsOver: 100}},
-		"no backend": {SkipTruncation: true, Savings: reduction.Savings{ClearArgumentsOver: 100}},
-		"excluded":   {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, ClearExcludeTools: []string{"write"}},
-		"skipped":    {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, SkipClear: true},
-		"handler": {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"broken":     {Backend: down, MaxArgumentBytes: 100},
+		"no backend": {SkipTruncation: true, MaxArgumentBytes: 100},
+		"excluded":   {Backend: backend.NewMemory(0), MaxArgumentBytes: 100, ClearExcludeTools: []string{"write"}},
+		"skipped":    {Backend: backend.NewMemory(0), MaxArgumentBytes: 100, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), MaxArgumentBytes: 100, ToolConfig: map[string]*reduction.ToolReductionConfig{
 			"write": {ClearHandler: handler}}},
 	} {
 		cfg.MaxTokensForClear = 1
@@ -340,17 +340,17 @@ func TestClearArgumentsOver_KeepsUnstoredAndExcluded(t *testing.T) {
 }
 
 // Of two arguments, the one that could be stored is replaced, and the other stays.
-func TestClearArgumentsOver_ReplacesEachAlone(t *testing.T) {
-	adktest.EachType(t, testClearArgumentsOverReplacesEachAlone[*schema.Message], testClearArgumentsOverReplacesEachAlone[*schema.AgenticMessage])
+func TestMaxArgumentBytes_ReplacesEachAlone(t *testing.T) {
+	adktest.EachType(t, testMaxArgumentBytesReplacesEachAlone[*schema.Message], testMaxArgumentBytesReplacesEachAlone[*schema.AgenticMessage])
 }
 
-func testClearArgumentsOverReplacesEachAlone[M adk.MessageType](t *testing.T) {
+func testMaxArgumentBytesReplacesEachAlone[M adk.MessageType](t *testing.T) {
 	texts := map[string]string{"first": strings.Repeat("first line\n", 200), "second": strings.Repeat("second line\n", 200)}
 	stays := map[string]int{}
 	for _, fails := range []string{"first line", "second line"} {
 		memory := backend.NewMemory(0)
 		files := &refusing{Memory: memory, text: fails}
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: 100}})
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, MaxArgumentBytes: 100})
 		msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "w", Name: "write", Args: render(map[string]any{"first": texts["first"], "second": texts["second"]})}),
 			adktest.Result[M]("w", "write", "ok")}, rounds[M](1, 10)...)
 		out := before(t, mw, msgs)

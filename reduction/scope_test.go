@@ -100,7 +100,7 @@ func TestScoped_NoTwoScopesShareFile(t *testing.T) {
 				asked := inner.paths
 				_ = each(t.Context(), path)
 				for _, file := range inner.paths {
-					require.True(t, slices.Contains(asked, file) || strings.HasPrefix(way, "CreateAny") && strings.HasSuffix(file, "x"), "%s asks for %q", way, file)
+					require.True(t, slices.Contains(asked, file) || strings.HasPrefix(way, "CreateFirstFree") && strings.HasSuffix(file, "x"), "%s asks for %q", way, file)
 				}
 			}
 		}
@@ -141,8 +141,8 @@ func (r *recorder) Create(ctx context.Context, path string, content io.Reader) e
 	return r.Memory.Create(ctx, path, content)
 }
 
-func (r *recorder) CreateAny(ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-	return r.Memory.CreateAny(ctx, func(attempt int) string {
+func (r *recorder) CreateFirstFree(ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	return r.Memory.CreateFirstFree(ctx, func(attempt int) string {
 		name := names(attempt)
 		if name != "" {
 			r.note(name)
@@ -168,10 +168,10 @@ func ways(b reduction.Backend) map[string]func(ctx context.Context, path string)
 		"Create": func(ctx context.Context, path string) error {
 			return b.(store.Creator).Create(ctx, path, strings.NewReader("content"))
 		},
-		"CreateAny": func(ctx context.Context, path string) error {
-			got, err := b.(store.AnyCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
+		"CreateFirstFree": func(ctx context.Context, path string) error {
+			got, err := b.(backend.FirstFreeCreator).CreateFirstFree(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
 			if err == nil && !strings.HasPrefix(got, path) {
-				return fmt.Errorf("CreateAny returned %q for %q", got, path)
+				return fmt.Errorf("CreateFirstFree returned %q for %q", got, path)
 			}
 			return err
 		},
@@ -385,7 +385,7 @@ func TestScoped_LimitIsKept(t *testing.T) {
 	one := scoped("one")
 	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 1000)}))
 	require.NoError(t, one.(store.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
-	_, err := one.(store.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
+	_, err := one.(backend.FirstFreeCreator).CreateFirstFree(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
 	require.ErrorContains(t, err, "MaxBytes")
 	require.ErrorContains(t, one.(store.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
 	require.ErrorContains(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 1001)}), "MaxBytes")

@@ -75,7 +75,7 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 	}
 	s.decider = clearing.Decider{
 		CanPass: s.canPassReferences(),
-		Root:    c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
+		Root:    c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.MaxArgumentBytes,
 		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.AllowBelow(resultDirs...),
 	}
 	s.truncator = s.newTruncator()

@@ -117,7 +117,7 @@ func corrects[M adk.MessageType](t *testing.T) {
 		require.NotNil(t, pass, "above it: %v", ratio)
 		require.InEpsilon(t, want, pass.Before, .01)
 		// What clearing saves is in the same tokens.
-		_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * .98), Savings: Savings{ClearTargetTokens: int64(want / 2)}}, msgs)
+		_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * .98), ClearTargetTokens: int64(want / 2)}, msgs)
 		require.Less(t, float64(pass.After), want/2)
 		require.Greater(t, float64(pass.After), want*.4)
 		require.EqualValues(t, 7, pass.Cleared, "of 12: %v", ratio)

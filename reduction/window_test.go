@@ -110,8 +110,8 @@ func (w *window[M]) count(msgs []M) (n int64) {
 
 // onlyTheRest requires that nothing is left that could be shorter.
 func (w *window[M]) onlyTheRest(msgs []M) {
-	longest := max(w.cfg.ClearArgumentsOver, 1000)
-	if w.cfg.ClearArgumentsOver == 0 {
+	longest := max(w.cfg.MaxArgumentBytes, 1000)
+	if w.cfg.MaxArgumentBytes == 0 {
 		longest = 4000
 	}
 	for i, m := range msgs {
@@ -175,9 +175,9 @@ func (w *window[M]) medium(path string) string {
 func newWindow[M adk.MessageType](t *testing.T, seed uint64) *window[M] {
 	w := &window[M]{T: t, gen: newGen[M](seed), seed: seed, memory: backend.NewMemory(1 << 30)}
 	w.cfg = &reduction.TypedConfig[M]{Backend: w.memory, WindowTokens: int64([]int{2000, 8000, 30_000}[w.IntN(3)]),
-		Savings: reduction.Savings{ReferToRepeats: w.chance(50), MinSavingBytes: w.IntN(2) * 2000}, ClearRetentionSuffixLimit: w.IntN(3)}
+		DedupeResults: w.chance(50), MinSavingBytes: w.IntN(2) * 2000, ClearRetentionSuffixLimit: w.IntN(3)}
 	if w.chance(50) {
-		w.cfg.ClearAtLeastTokens, w.cfg.ClearArgumentsOver = 4000, 1000
+		w.cfg.ClearAtLeastTokens, w.cfg.MaxArgumentBytes = 4000, 1000
 	}
 	if w.chance(30) {
 		w.cfg.TokenCounter = func(_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) { return w.count(msgs), nil }
@@ -347,7 +347,7 @@ func testWindowTokensTruncatesResultsOfRoundOnce[M adk.MessageType](t *testing.T
 	cut := 0
 	for seed := range 3 * histories() {
 		w := newWindow[M](t, seed)
-		w.cfg.WindowTokens, w.cfg.MaxTokensForClear, w.cfg.ClearArgumentsOver, w.cfg.ReferToRepeats = 60_000, 1<<40, 0, false
+		w.cfg.WindowTokens, w.cfg.MaxTokensForClear, w.cfg.MaxArgumentBytes, w.cfg.DedupeResults = 60_000, 1<<40, 0, false
 		w.brief, w.mw = true, typed(t, w.cfg)
 		for range 2 {
 			earlier := w.msgs

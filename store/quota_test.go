@@ -15,10 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/store"
 )
+
+type request = filesystem.WriteRequest
 
 // flaky is a store of which every method fails now and then: before it has done anything, or after.
 type flaky struct {
@@ -135,15 +138,10 @@ func use(t *testing.T, r *rand.Rand, scoped store.Backend, files store.Cleaner) 
 	content := strings.Repeat("x", r.IntN(4000))
 	var err error
 	doing := "a write"
-	switch r.IntN(6) {
+	switch r.IntN(4) {
 	case 0, 1:
 		err = scoped.Write(ctx, &request{FilePath: path, Content: content})
-	case 2, 3:
-		doing = "adding"
-		if a, no := store.NewAppender[request](scoped); no == nil {
-			err = a.Append(ctx, &request{FilePath: path, Content: content[:len(content)/4]})
-		}
-	case 4:
+	case 2:
 		doing = "a stream"
 		pause := time.Duration(r.IntN(10)) * time.Second
 		err = scoped.(store.Creator).Create(ctx, path, slow{strings.NewReader(content), func() { time.Sleep(pause) }})

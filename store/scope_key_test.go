@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/store"
 )
 
@@ -40,7 +41,7 @@ func (u untouched) ReadRange(context.Context, string, int64, int64) (io.ReadClos
 
 func (u untouched) Create(context.Context, string, io.Reader) error { return u.called() }
 
-func (u untouched) CreateAny(context.Context, func(int) string, io.Reader) (string, error) {
+func (u untouched) CreateFirstFree(context.Context, func(int) string, io.Reader) (string, error) {
 	return "", u.called()
 }
 
@@ -68,8 +69,8 @@ var scopeMethods = map[string]func(ctx context.Context, b store.Backend) error{
 	"Create": func(ctx context.Context, b store.Backend) error {
 		return b.(store.Creator).Create(ctx, "/a", strings.NewReader("x"))
 	},
-	"CreateAny": func(ctx context.Context, b store.Backend) error {
-		name, err := b.(store.AnyCreator).CreateAny(ctx, func(int) string { return "/a" }, strings.NewReader("x"))
+	"CreateFirstFree": func(ctx context.Context, b store.Backend) error {
+		name, err := b.(backend.FirstFreeCreator).CreateFirstFree(ctx, func(int) string { return "/a" }, strings.NewReader("x"))
 		return failsEmpty(err, name == "")
 	},
 	"MarkUsed": func(ctx context.Context, b store.Backend) error {

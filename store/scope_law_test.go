@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/store"
 )
@@ -37,7 +38,7 @@ func (s says) Create(_ context.Context, _ string, content io.Reader) error {
 	return s.err
 }
 
-func (s says) CreateAny(_ context.Context, names func(int) string, content io.Reader) (string, error) {
+func (s says) CreateFirstFree(_ context.Context, names func(int) string, content io.Reader) (string, error) {
 	_, _ = io.ReadAll(content)
 	names(0)
 	return names(1), s.err
@@ -56,7 +57,7 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 	type (
 		bk = store.Backend
 		rr = store.RangeReader
-		ac = store.AnyCreator
+		ac = backend.FirstFreeCreator
 		cl = store.Cleaner
 	)
 	for _, err := range []error{nil, errors.New("the disk is full")} {
@@ -98,8 +99,8 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 				if c, ok := store.As[store.Creator](b); ok {
 					is(c.Create(ctx, "a", strings.NewReader("x")))
 				}
-				if c, ok := store.As[store.AnyCreator](b); ok {
-					name, err := c.CreateAny(ctx, func(n int) string { return fmt.Sprint("a", n) }, strings.NewReader("x"))
+				if c, ok := store.As[backend.FirstFreeCreator](b); ok {
+					name, err := c.CreateFirstFree(ctx, func(n int) string { return fmt.Sprint("a", n) }, strings.NewReader("x"))
 					is(err, "a1", name)
 				}
 				if c, ok := store.As[store.Cleaner](b); ok {

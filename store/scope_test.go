@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/store"
 )
 
@@ -34,7 +35,7 @@ func TestAsTellsWhatAStoreCanDo(t *testing.T) {
 		_, all[0] = store.As[store.Reader](b)
 		_, all[1] = store.As[store.RangeReader](b)
 		_, all[2] = store.As[store.Creator](b)
-		_, all[3] = store.As[store.AnyCreator](b)
+		_, all[3] = store.As[backend.FirstFreeCreator](b)
 		_, all[4] = store.As[store.Cleaner](b)
 		return all
 	}
@@ -67,13 +68,13 @@ func TestAsTellsWhatAStoreCanDo(t *testing.T) {
 			store.Reader
 			store.RangeReader
 			store.Creator
-			store.AnyCreator
+			backend.FirstFreeCreator
 			store.Cleaner
 		})
 		_, lines := all.Read(ctx, &filesystem.ReadRequest{FilePath: "a"})
 		_, _, ranges := all.ReadRange(ctx, "a", 0, -1)
 		created := all.Create(ctx, "a", strings.NewReader("x"))
-		_, any := all.CreateAny(ctx, func(int) string { return "b" }, strings.NewReader("x"))
+		_, any := all.CreateFirstFree(ctx, func(int) string { return "b" }, strings.NewReader("x"))
 		for i, err := range []error{lines, ranges, created, any, all.MarkUsed(ctx, "a")} {
 			require.Equal(t, !c.is[i], errors.Is(err, errors.ErrUnsupported), "%d: %v", i, err)
 			require.True(t, err == nil || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist), "%v", err)

@@ -64,7 +64,7 @@ func Scoped(b Backend, s Scope) Backend {
 	out.reader, _ = As[Reader](b)
 	out.ranges, _ = As[RangeReader](b)
 	out.creator, _ = As[Creator](b)
-	out.anyCreator, _ = As[AnyCreator](b)
+	out.firstFreeCreator, _ = As[backend.FirstFreeCreator](b)
 	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
 	if s.MaxBytes != 0 && out.cleaner == nil {
@@ -89,9 +89,9 @@ func (s *scoped) supports(ability any) bool {
 	case *RangeReader:
 		return s.ranges != nil
 	case *Creator:
-		return s.creator != nil || s.anyCreator != nil
-	case *AnyCreator:
-		return s.anyCreator != nil
+		return s.creator != nil || s.firstFreeCreator != nil
+	case *backend.FirstFreeCreator:
+		return s.firstFreeCreator != nil
 	case *Cleaner:
 		return s.cleaner != nil
 	}
@@ -114,11 +114,11 @@ type scoped struct {
 // abilities are the optional interfaces of a store, nil if it lacks one. Scoped fills them, and supports
 // has a case for each.
 type abilities struct {
-	reader     Reader
-	ranges     RangeReader
-	creator    Creator
-	anyCreator AnyCreator
-	cleaner    Cleaner
+	reader           Reader
+	ranges           RangeReader
+	creator          Creator
+	firstFreeCreator backend.FirstFreeCreator
+	cleaner          Cleaner
 }
 
 // Write implements [Backend].
@@ -129,18 +129,7 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	}
 	below := *req
 	below.FilePath = path
-	after := func(int64) int64 { return int64(len(req.Content)) }
-	return s.writeWithinQuota(ctx, dirs, path, after, func() error { return s.inner.Write(ctx, &below) })
-}
-
-// appendTo adds to the end of a file, if the scope has room.
-func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
-	dirs, path, err := s.place(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	after := func(before int64) int64 { return before + int64(len(content)) }
-	return s.writeWithinQuota(ctx, dirs, path, after, func() error { return appendTo(ctx, s.inner, path, content) })
+	return s.writeWithinQuota(ctx, dirs, path, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
 }
 
 // sizeOf returns the size of a file in the inner store. known is false if it cannot be determined. A missing file has
@@ -167,11 +156,8 @@ func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known boo
 	return q.sizes[maphash.String(sizeSeed, path)], false
 }
 
-// writeWithinQuota calls write if the scope has room. after returns the size of the file after the write, from its
-// size before.
-func (s *scoped) writeWithinQuota(
-	ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error,
-) error {
+// writeWithinQuota calls write if the scope has room. size is that of the file after the write.
+func (s *scoped) writeWithinQuota(ctx context.Context, dirs []string, path string, size int64, write func() error) error {
 	if s.quota.maxBytes == 0 {
 		return write()
 	}
@@ -186,11 +172,10 @@ func (s *scoped) writeWithinQuota(
 	}
 	grows := int64(0)
 	defer func() { b.release(grows) }()
-	var before, size int64
+	var before int64
 	for measured := false; !measured; {
 		b.measure()
 		before, _ = s.sizeOf(ctx, path)
-		size = after(before)
 		if measured, err = b.reserve(size, before); err != nil {
 			return err
 		}
@@ -357,7 +342,7 @@ func (s *scoped) ReadRange(ctx context.Context, filePath string, offset, length 
 func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader) error {
 	if s.creator == nil {
 		names := func(attempt int) string { return filePath[:len(filePath)*max(0, 1-attempt)] }
-		_, err := s.CreateAny(ctx, names, content)
+		_, err := s.CreateFirstFree(ctx, names, content)
 		return err
 	}
 	dirs, path, err := s.place(ctx, filePath)
@@ -375,9 +360,9 @@ func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader)
 	return err
 }
 
-// CreateAny implements [AnyCreator].
-func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	if s.anyCreator == nil {
+// CreateFirstFree implements [backend.FirstFreeCreator].
+func (s *scoped) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	if s.firstFreeCreator == nil {
 		return "", errCannot
 	}
 	dirs, err := s.dirs(ctx)
@@ -392,7 +377,7 @@ func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, 
 	defer func() { done(stored) }()
 	shown := make(map[string]string) // the names without the key
 	var bad error
-	path, err := s.anyCreator.CreateAny(ctx, func(attempt int) (path string) {
+	path, err := s.firstFreeCreator.CreateFirstFree(ctx, func(attempt int) (path string) {
 		name := names(attempt)
 		if name == "" {
 			return ""

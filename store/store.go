@@ -1,11 +1,12 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store keeps what does not belong into a conversation: long results, cleared ones, the list
-// of all tools, vectors. The middlewares need a [Backend], which every Eino file system is, and use
-// more where it can do more. Two come with the package: [NewDir], for one machine and for what must
-// last, and [NewMemory], for tests and for what need not. [Scoped] divides one among tenants and
-// conversations, with a limit for each, and [NewAppender] is one as Eino v0.10 wants it.
+// Package store provides storage backends for content offloaded from a conversation: truncated and
+// cleared results, the list of all tools, vectors. The middlewares need a [Backend], which every Eino
+// file system is, and use further interfaces of this package where a Backend has them. Two backends
+// come with the package: [NewDir], a directory, and [NewMemory], which the process loses when it ends.
+// Nothing is deleted automatically from a directory: see [Cleaner]. [Scoped] divides a store among
+// tenants and conversations, with a limit for each.
 //
 // For S3, Azure Blob Storage and Google Cloud Storage, see reduction/blobbackend.
 package store
@@ -20,7 +21,7 @@ import (
 
 // Backend is a store of texts under file paths: the one method that every Eino
 // file system has. A Backend may implement further interfaces ([Reader],
-// [RangeReader], [Creator], [AnyCreator], [Cleaner]), which [As] finds. What follows
+// [RangeReader], [Creator], [Cleaner]), which [As] finds. What follows
 // holds for all of them.
 //
 // A store must be safe for concurrent use, also on one name. It must not keep
@@ -94,38 +95,20 @@ type Creator interface {
 	Create(ctx context.Context, filePath string, content io.Reader) error
 }
 
-// AnyCreator is a Creator that stores content under the first free one of several
-// names. A stream can be read only once; this way it is not lost when another writer
-// takes its name while it arrives. It is used in preference to Create for streams.
-type AnyCreator interface {
-	// CreateAny stores what content yields until io.EOF, as Create does, under the
-	// first of names(0), names(1), … that is free, and returns that name. It takes
-	// content once, whichever name it ends under: if another writer takes a name while
-	// content is read, it tries the next one.
-	//
-	// It asks for each name at most once, in order, on the calling goroutine, and
-	// partly before it reads content. All names lie in one directory. An empty name
-	// says that there are no more; CreateAny then returns an error for which
-	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left under
-	// any of the names.
-	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
-}
-
 // Cleaner is a Backend that knows when its files were last used, and can delete the
 // others. A use is a write, a read, or a model call whose history names the file: at the
 // start of each run, and each hour of a long one, the middleware marks the files that
 // the history names. It never deletes anything: that is up to the owner of the store.
 type Cleaner interface {
-	// MarkUsed notes that files are in use. Missing files are skipped, and a path that
-	// no file can have keeps no other from being marked: a history may name anything. A
-	// store may record this only once an hour, and for a whole directory if it has no
-	// time for each file.
+	// MarkUsed notes that files are in use. Missing files and invalid paths are skipped; the
+	// remaining files are still marked. A store may record this only once an hour, and for a
+	// whole directory if it has no time for each file.
 	MarkUsed(ctx context.Context, filePaths ...string) error
 
 	// DeleteUnused deletes the files below dir, at any depth, that were last used before
 	// since, and says how many files and bytes those were. An empty dir or "/" means the
-	// whole store. If nothing at all is stored below another dir, the error is
-	// fs.ErrNotExist: the name may be wrong, and nobody should take that for a deletion. A
+	// whole store. If nothing is stored below another dir, the error is fs.ErrNotExist, since
+	// the name may be wrong. A
 	// store that knows times only roughly keeps files that may be newer. Files that are
 	// written while it runs stay. If it fails halfway, files and bytes count what was
 	// deleted, and the call may be repeated.
@@ -147,14 +130,14 @@ type Cleaner interface {
 // maxWrappers bounds the stores around a store. More of them are a store that wraps itself.
 const maxWrappers = 1000
 
-// As returns b as something that can do more, such as a [Reader], and whether it can:
+// As returns b as a T, such as a [Reader], and whether b supports it:
 //
 //	cleaner, ok := store.As[store.Cleaner](b)
 //
-// A type assertion does not tell: a store that stands before another one, as that of [Scoped], has
-// every method, and can do what the other one can. A store of your own that has a method Unwrap, which
-// returns a Backend, can do what that one can where it lacks a method itself; one that changes what it
-// stores, such as one that encrypts, has none.
+// Use it instead of a type assertion: the store of [Scoped] has every method, and supports what the
+// store below it supports. A wrapper of your own may have a method Unwrap() store.Backend: As then
+// also finds the interfaces of the wrapped store that the wrapper lacks. A wrapper that changes
+// content, such as one that encrypts, must not have this method.
 func As[T any](b Backend) (ability T, ok bool) {
 	for range maxWrappers {
 		if b == nil {

@@ -111,7 +111,7 @@ func (c *toolCatalog) tokensOf(names []string) (n int64) {
 }
 
 // hiddenTokens returns the size of the definitions that hiding saves, of tools that may be shown. It stops counting
-// above a limit. See Config.HideAbove.
+// above a limit. See Config.MinTokensToHide.
 func (c *toolCatalog) hiddenTokens(mayShow func(*catalog.Tool) bool, limit int64) (n int64) {
 	for e := range c.tools.All() {
 		if n > limit {

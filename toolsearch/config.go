@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -75,13 +76,15 @@ type Config struct {
 	// phases; UnloadAfter does not. If empty, none are shown.
 	AlwaysVisible []string
 
-	// HideAbove hides the tools only if their definitions take more than this many tokens
+	// MinTokensToHide hides the tools only if their definitions take more than this many tokens
 	// together, at four bytes each; AlwaysVisible tools do not count. Up to that many, the run has
 	// no search tool, and shows every tool as if AlwaysVisible named it; Filter is asked in
 	// PhaseSearch, PhaseLoad and PhaseActive. A run whose tools become more hides them from then
 	// on, and one that hides them goes on. While the Source reports missing servers (an error that
-	// wraps a *toolset.Missing), a run that begins hides them. If zero, tools are always hidden.
-	HideAbove int
+	// wraps a *toolset.Missing), a run that begins hides them. The first run that hides nothing is
+	// reported once (einolean.KindNothingHidden): to OnEvent, or without it to slog.Default. If zero,
+	// tools are always hidden.
+	MinTokensToHide int
 
 	// Prefetch is the largest number of tools to load for each user message before the
 	// model is called: those that a search for the user's words finds, unless none of them
@@ -155,12 +158,12 @@ type Config struct {
 	// is hidden again. If zero, it stays.
 	UnloadAfter int
 
-	// MaxTools is how many tools the provider takes in one request: 128 with OpenAI, Kimi and
+	// MaxToolsPerRequest is how many tools the provider takes in one request: 128 with OpenAI, Kimi and
 	// GLM, 512 with Gemini. If more would be visible, the loaded ones that were used longest
 	// ago are hidden again, and a search or a call loads them once more; the agent's own tools
 	// and AlwaysVisible stay. If zero, it follows from Model, and without Model there is no
 	// limit. SearchCall and native tool search show few tools anyway.
-	MaxTools int
+	MaxToolsPerRequest int
 
 	// CatalogLimit is the largest number of names in the reminder. Further names are
 	// counted by server, and listed in Backend if that is set. If zero, all names are
@@ -319,7 +322,7 @@ const (
 //     costs a few megabytes for a thousand tools, and a fraction of a millisecond a search.
 //   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
 //     model has to search for the others.
-//   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
+//   - MinTokensToHide 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: about fourteen tools of MCP servers.
 //   - MinConfidence 0.05 makes searches that no tool serves say so, rather than load
 //     something else: 27 to 94 % of them, by set, on held-out requests. It also holds back 0
@@ -338,7 +341,7 @@ const (
 // Prefetch to 0. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{
-		DynamicTools: tools, Protocol: SearchCall, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000,
+		DynamicTools: tools, Protocol: SearchCall, NewIndex: index.BM25, CatalogLimit: 50, MinTokensToHide: 3000,
 		MinConfidence: 0.05, MinRelativeScore: 0.25, Prefetch: 1,
 	}
 }
@@ -357,6 +360,8 @@ type settings struct {
 	promptParams     protocol.DescriptionData // of the search tools
 
 	aliases aliases // that were called so far
+
+	saidNothingHidden atomic.Bool // emitNothingHidden has reported
 }
 
 // aliases are names by which Eino reached tools that have other names. Only Eino knows the ToolAliases of an agent, and it
@@ -422,8 +427,8 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, maxResultsLimit), min(s.cfg.Prefetch, maxPrefetchedTools)
 	var errs problems
-	if s.cfg.MaxTools == 0 && config.Model != nil {
-		s.cfg.MaxTools = native.MaxTools(config.Model)
+	if s.cfg.MaxToolsPerRequest == 0 && config.Model != nil {
+		s.cfg.MaxToolsPerRequest = native.MaxToolsPerRequest(config.Model)
 	}
 	if p := s.cfg.Protocol; p >= 0 && p < protocolCount {
 		s.protocol = protocols[p]
@@ -443,9 +448,9 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	c := &s.cfg
 	s.searchLimits = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence, MinRelativeScore: c.MinRelativeScore}
-	s.visibilityLimits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
+	s.visibilityLimits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxToolsPerRequest: c.MaxToolsPerRequest}
 	if s.rules.Native {
-		s.visibilityLimits.MaxTools = 0
+		s.visibilityLimits.MaxToolsPerRequest = 0
 	}
 	s.promptParams = protocol.DescriptionData{
 		Limit: c.MaxResults, Total: search.MaxResults(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.CallTool != nil,
@@ -479,8 +484,8 @@ func (s *settings) checkFields(errs *problems) {
 		name  string
 		value int
 	}{
-		{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools},
-		{"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch},
+		{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"MaxToolsPerRequest", c.MaxToolsPerRequest},
+		{"CatalogLimit", c.CatalogLimit}, {"MinTokensToHide", c.MinTokensToHide}, {"Prefetch", c.Prefetch},
 	} {
 		if f.value < 0 {
 			errs.add(f.name, "%d is negative", f.value)

@@ -132,6 +132,23 @@ func (c *toolCatalog) emitRefused(ctx context.Context, state *runstate.SavedStat
 	}
 }
 
+// emitNothingHidden reports, once for an instance, that a run shows all tools because of MinTokensToHide. Without OnEvent
+// the log has it, once in a process.
+func (s *settings) emitNothingHidden(ctx context.Context, tokens int64) {
+	if s.saidNothingHidden.Swap(true) {
+		return
+	}
+	ev := einolean.Event{Kind: einolean.KindNothingHidden, Tools: &einolean.ToolChange{
+		Tokens: tokens, Reason: fmt.Sprintf("MinTokensToHide is %d", s.cfg.MinTokensToHide),
+	}}
+	if s.cfg.OnEvent != nil {
+		s.emit(ctx, ev)
+		return
+	}
+	ev.Time = time.Now()
+	warn.Once(ctx, string(ev.Kind), ev)
+}
+
 // changeOf describes tools that were added and removed, for an event. The tokens are of the added ones, if there are
 // any.
 func (c *toolCatalog) changeOf(added, removed []string) *einolean.ToolChange {

@@ -23,7 +23,7 @@ import (
 //	load_tool               PhaseLoad
 //	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
 //	the tool list           PhaseLoad and PhaseActive, in every model call
-//	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
+//	up to MinTokensToHide         PhaseSearch, PhaseLoad and PhaseActive, in every model call
 //	call_tool               PhaseLoad and PhaseCall
 //	SearchCall, direct call PhaseLoad and PhaseCall, as for call_tool
 //	a call, loaded          PhaseCall

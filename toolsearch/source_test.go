@@ -284,7 +284,7 @@ func testSourceNoCallEndsRunWhileItFails[M adk.MessageType](t *testing.T, stream
 	}
 	visible := map[string]func(*toolsearch.Config){
 		"hidden":         func(*toolsearch.Config) {},
-		"hide above":     func(c *toolsearch.Config) { c.HideAbove = 100_000 },
+		"hide above":     func(c *toolsearch.Config) { c.MinTokensToHide = 100_000 },
 		"always visible": func(c *toolsearch.Config) { c.AlwaysVisible = []string{"files__*"} },
 	}
 	every := 1 // under the race detector and with -short, a sample: each case is a run of its own

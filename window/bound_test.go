@@ -130,7 +130,7 @@ func TestTwoThousandCallsAreKeptAndLoggedWhole(t *testing.T) {
 	c := see.Conversation("c")
 	require.Zero(t, c.Dropped)
 	whole(t, c, 100)
-	require.Equal(t, calls/25*25-10, c.Totals().Left)
+	require.Equal(t, calls/25*25-10, c.Totals().Omissions)
 	last := c.Calls[calls-1]
 	require.Len(t, last.Parts(), 2+2*calls)
 	require.Len(t, last.NewParts(), 2+25, "the call and its result, and the results that were cleared")
@@ -148,13 +148,13 @@ func whole(t *testing.T, c *window.Conversation, step int) {
 			if _, kept := c.Texts[p.Text]; !kept {
 				t.Fatalf("call %d: no text %d", call.N, p.Text)
 			}
-			if p.Left != nil {
-				lacks += p.Left.Before - p.Left.After
+			if p.Omission != nil {
+				lacks += p.Omission.Before - p.Omission.After
 			}
 		}
 		require.Equal(t, by, call.By, "call %d", call.N)
 		require.Equal(t, call.Tokens.Estimated, tokens, "call %d", call.N)
-		require.Equal(t, call.LeftOut.Tokens(), lacks, "call %d", call.N)
+		require.Equal(t, call.OmittedTokens.Total(), lacks, "call %d", call.N)
 	}
 }
 

@@ -354,7 +354,7 @@ func (r *recordedCall) join(v *conversation, of *agentRun, q *request, settled i
 	r.slots = v.book.putAll(q.pieces, settled, r.N, v.eventNotes.outcome)
 	q.recording = recordingID{v.key, r.N, v.version}
 	by, estimated, help := q.sums()
-	r.Hidden, r.LeftOut = q.hiddenTools(v.eventNotes.hiddenTools, of.hidden), v.book.leftOut(r.callSlots, r.N)
+	r.Hidden, r.OmittedTokens = q.hiddenTools(v.eventNotes.hiddenTools, of.hidden), v.book.omittedTokens(r.callSlots, r.N)
 	r.setSize(by, estimated, v.fit.correct(estimated, len(q.pieces)), help)
 }
 

@@ -112,7 +112,9 @@ func passesTheDoor[M adk.MessageType](t *testing.T, streaming bool) {
 	} {
 		var log bytes.Buffer
 		var told []any
-		c.Log, c.OnCall = &log, func(_ context.Context, call *window.ModelCall) { told = append(told, *call, call.Parts(), call.Left()) }
+		c.Log, c.OnCall = &log, func(_ context.Context, call *window.ModelCall) {
+			told = append(told, *call, call.Parts(), call.Omissions())
+		}
 		see := window.New(c)
 		h := window.HandlerFor[M](see)
 		ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
@@ -199,7 +201,7 @@ func deep(c *window.Conversation) (all []any) {
 	all = append(all, c.ID, c.Runs, c.Texts, c.Totals())
 	for _, call := range c.Calls {
 		text, err := json.Marshal(call)
-		all = append(all, *call, string(text), err, call.Parts(), call.Left())
+		all = append(all, *call, string(text), err, call.Parts(), call.Omissions())
 		for _, e := range call.Events {
 			all = append(all, e.String(), e.Err)
 		}

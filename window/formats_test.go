@@ -17,8 +17,8 @@ import (
 // Logs that earlier builds wrote are read whole, and say what they said.
 func TestLogsOfEarlierBuildsAreRead(t *testing.T) {
 	samples := map[string]window.Totals{
-		"v1/window-plain.jsonl":    {Calls: 4, Helped: 1, Sent: 7913, Without: 12334, Same: 3720, Left: 2, LeftBefore: 3480, LeftAfter: 1270},
-		"v1/window-agentic.jsonl":  {Calls: 5, Helped: 2, Sent: 7182, Without: 10959, Same: 4963, Left: 1, LeftBefore: 2996, LeftAfter: 33},
+		"v1/window-plain.jsonl":    {Calls: 4, Helped: 1, Sent: 7913, Without: 12334, Same: 3720, Omissions: 2, OmittedBefore: 3480, OmittedAfter: 1270},
+		"v1/window-agentic.jsonl":  {Calls: 5, Helped: 2, Sent: 7182, Without: 10959, Same: 4963, Omissions: 1, OmittedBefore: 2996, OmittedAfter: 33},
 		"v1/window-programs.jsonl": {Calls: 2, Sent: 1425, Without: 11889, Same: 686, Programs: 1, ProgramsRead: 11545},
 	}
 	names, err := fs.Glob(formats.Files(), "*/window-*.jsonl")
@@ -33,7 +33,7 @@ func TestLogsOfEarlierBuildsAreRead(t *testing.T) {
 		c := all[0]
 		got := c.Totals()
 		want := samples[name]
-		require.Equal(t, want, window.Totals{Calls: got.Calls, Helped: got.Helped, Sent: got.Sent, Without: got.Without, Same: got.Same, Left: got.Left, LeftBefore: got.LeftBefore, LeftAfter: got.LeftAfter, Programs: got.Programs, ProgramsRead: got.ProgramsRead}, name)
+		require.Equal(t, want, window.Totals{Calls: got.Calls, Helped: got.Helped, Sent: got.Sent, Without: got.Without, Same: got.Same, Omissions: got.Omissions, OmittedBefore: got.OmittedBefore, OmittedAfter: got.OmittedAfter, Programs: got.Programs, ProgramsRead: got.ProgramsRead}, name)
 		require.NotEmpty(t, c.Run(1).Question, name)
 		for _, call := range c.Calls {
 			require.NotEmpty(t, call.By, name)

@@ -121,10 +121,10 @@ func recordOf(t *testing.T, see *window.Collector) string {
 	parts := call.Parts()
 	for i := range parts {
 		parts[i].Text = 0
-		if l := parts[i].Left; l != nil {
+		if l := parts[i].Omission; l != nil {
 			without := *l
 			without.Text = 0
-			parts[i].Left = &without
+			parts[i].Omission = &without
 		}
 	}
 	text, err := json.MarshalIndent(struct {

@@ -69,14 +69,14 @@ type Part struct {
 	// is equal, "new" if that call did not have it, and "moved" if it did, but something
 	// before it has changed.
 	State string `json:"-"`
-	// Left is what a result lacks. If nil, the part is no result, or whole. It must not
+	// Omission is what a result lacks. If nil, the part is no result, or whole. It must not
 	// be changed.
-	Left *Left `json:"left,omitempty"`
+	Omission *Omission `json:"left,omitempty"`
 }
 
-// Left is a result that the window holds only in part, or not at all, or the program that
+// Omission is a result that the window holds only in part, or not at all, or the program that
 // read results in the model's place.
-type Left struct {
+type Omission struct {
 	// Rule is "cut", "cleared", "referred", or "program": a program of the model read it.
 	Rule string `json:"rule"`
 	// Tool and CallID are the call whose result it is.
@@ -88,11 +88,11 @@ type Left struct {
 	After  int `json:"after"`
 	// Bytes is the size of the whole result. If zero, it is not known.
 	Bytes int `json:"bytes,omitempty"`
-	// Calls are those that the program made, by tool, and Unknown says that nobody told what
-	// it read: Before then is After.
+	// Calls are those that the program made, by tool. If Unknown is set, no event says what it
+	// read, and Before equals After.
 	Calls   []einolean.ProgramCalls `json:"calls,omitempty"`
 	Unknown bool                    `json:"unknown,omitempty"`
-	// Stored says that the whole result is stored, and Path where, as Config.Texts allows.
+	// Stored says that the whole result is in the store, and Path is its file, as Config.Texts allows.
 	Stored bool   `json:"stored,omitempty"`
 	Path   string `json:"path,omitempty"`
 	// Text is the key of the whole result in [Conversation.Texts], if an earlier
@@ -100,21 +100,21 @@ type Left struct {
 	Text int `json:"text,omitempty"`
 }
 
-// LeftOut counts what results lack in a window.
-type LeftOut struct {
+// OmittedTokens counts what results lack in a window.
+type OmittedTokens struct {
 	// Results counts the results that are not whole, those of programs not included.
 	Results int `json:"results,omitempty"`
-	// Cut, Cleared, Referred and Program are the tokens that they lack, by [Left.Rule].
+	// Cut, Cleared, Referred and Program are the tokens that they lack, by [Omission.Rule].
 	Cut      int `json:"cut,omitempty"`
 	Cleared  int `json:"cleared,omitempty"`
 	Referred int `json:"referred,omitempty"`
 	Program  int `json:"program,omitempty"`
 }
 
-// Tokens is how many tokens of results are not in the window.
-func (l LeftOut) Tokens() int { return l.Cut + l.Cleared + l.Referred + l.Program }
+// Total is how many tokens of results are not in the window.
+func (l OmittedTokens) Total() int { return l.Cut + l.Cleared + l.Referred + l.Program }
 
-func (l *LeftOut) add(one *Left) {
+func (l *OmittedTokens) add(one *Omission) {
 	missing := one.Before - one.After
 	if one.Rule == "program" {
 		l.Program += missing
@@ -212,8 +212,8 @@ const (
 
 func (k *slotContent) size() int64 {
 	n := keptCost + len(k.text) + len(k.Label) + len(k.CallID)
-	if k.Left != nil {
-		n += 144 + len(k.Left.Path)
+	if k.Omission != nil {
+		n += 144 + len(k.Omission.Path)
 	}
 	return int64(n)
 }
@@ -263,7 +263,7 @@ func (b *book) content(p *piece, s *slot, o resultOutcome, call int) *slotConten
 		k.Part.Text = b.lastText
 	}
 	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
-		k.Left = s.leftOf(p, o)
+		k.Omission = s.omissionOf(p, o)
 	}
 	return k
 }
@@ -278,9 +278,9 @@ func (b *book) holds(p *piece, call int) bool {
 	return now != nil && now.matches(p)
 }
 
-// leftOf returns what a result lacks, according to events or else to its notice.
-func (s *slot) leftOf(p *piece, o resultOutcome) *Left {
-	l := &Left{Rule: o.rule, Tool: p.stored.name, CallID: p.stored.id, After: p.Tokens, Path: o.path, Stored: o.stored}
+// omissionOf returns what a result lacks, according to events or else to its notice.
+func (s *slot) omissionOf(p *piece, o resultOutcome) *Omission {
+	l := &Omission{Rule: o.rule, Tool: p.stored.name, CallID: p.stored.id, After: p.Tokens, Path: o.path, Stored: o.stored}
 	bytes := o.bytes
 	if o.rule == "" || o.rule == "read" {
 		l.Rule, l.Path, l.Stored, bytes = "cleared", p.stored.path, p.Notice.Path != "", p.Notice.Bytes
@@ -545,23 +545,23 @@ func (b *book) texts() map[int]string {
 	return all
 }
 
-// eachLeft calls use with the latest missing part of each result.
-func (b *book) eachLeft(use func(*Left)) {
+// eachOmission calls use with the latest missing part of each result.
+func (b *book) eachOmission(use func(*Omission)) {
 	for i := range b.slots {
 		for _, k := range slices.Backward(b.slots[i].contents) {
-			if k.Left != nil {
-				use(k.Left)
+			if k.Omission != nil {
+				use(k.Omission)
 				break
 			}
 		}
 	}
 }
 
-// leftOut counts what the results of a call lack.
-func (b *book) leftOut(of callSlots, call int) (out LeftOut) {
+// omittedTokens counts what the results of a call lack.
+func (b *book) omittedTokens(of callSlots, call int) (out OmittedTokens) {
 	b.each(of.slots, func(_ int, s *slot) {
-		if k := s.contentAt(call); k.Left != nil {
-			out.add(k.Left)
+		if k := s.contentAt(call); k.Omission != nil {
+			out.add(k.Omission)
 		}
 	})
 	return out

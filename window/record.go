@@ -91,8 +91,8 @@ type ModelCall struct {
 	Prefix Prefix `json:"prefix"`
 	// Hidden counts the tools that are hidden, and the tokens of their definitions.
 	Hidden Hidden `json:"hidden"`
-	// LeftOut counts what results lack in this window.
-	LeftOut LeftOut `json:"left_out"`
+	// OmittedTokens counts what results lack in this window.
+	OmittedTokens OmittedTokens `json:"left_out"`
 	// Without is an estimate, in tokens, of the same call without einolean. If nil, the
 	// call would not have been made: it only searched for tools or read content back.
 	Without *int `json:"without"`
@@ -116,11 +116,11 @@ func (c *ModelCall) Parts() []Part { return c.in.parts(c.callSlots, c.N, true) }
 // NewParts returns those of [ModelCall.Parts] that the call before did not have.
 func (c *ModelCall) NewParts() []Part { return c.in.parts(c.callSlots, c.N, false) }
 
-// Left lists the results that are not whole in this window.
-func (c *ModelCall) Left() (all []Left) {
+// Omissions lists the results that are not whole in this window.
+func (c *ModelCall) Omissions() (all []Omission) {
 	for _, p := range c.Parts() {
-		if p.Left != nil {
-			all = append(all, *p.Left)
+		if p.Omission != nil {
+			all = append(all, *p.Omission)
 		}
 	}
 	return all
@@ -192,7 +192,7 @@ func (c *ModelCall) setPlace(conversation string, n, run int, events []einolean.
 // and with what is hidden and left out.
 func (c *ModelCall) setSize(by map[Category]int, estimated, calibrated, help int) {
 	c.By, c.Tokens.Estimated, c.Tokens.Calibrated = by, estimated, calibrated
-	without := estimated - help + c.Hidden.Tokens + c.LeftOut.Tokens()
+	without := estimated - help + c.Hidden.Tokens + c.OmittedTokens.Total()
 	c.Without = &without
 }
 
@@ -322,12 +322,12 @@ type Totals struct {
 	Reported      int `json:"reported"`
 	Cached        int `json:"cached"`
 	ReportedCalls int `json:"reported_calls"`
-	// Left counts the results that are not whole, and Unreadable those of them that are
-	// not stored; LeftBefore and LeftAfter are their tokens.
-	Left       int `json:"left"`
-	Unreadable int `json:"unreadable"`
-	LeftBefore int `json:"left_before"`
-	LeftAfter  int `json:"left_after"`
+	// Omissions counts the results that are not whole, and Unreadable those of them that are
+	// not stored; OmittedBefore and OmittedAfter are their tokens.
+	Omissions     int `json:"left"`
+	Unreadable    int `json:"unreadable"`
+	OmittedBefore int `json:"left_before"`
+	OmittedAfter  int `json:"left_after"`
 	// Programs counts the programs, and Unknown those of which nobody told what they read:
 	// Without then is the least that it can be. ProgramsRead is what the others read.
 	Programs     int `json:"programs,omitempty"`
@@ -362,7 +362,7 @@ func (c *Conversation) Totals() Totals {
 	if c.book == nil {
 		return t
 	}
-	c.book.eachLeft(t.addLeft)
+	c.book.eachOmission(t.addOmission)
 	return t
 }
 
@@ -399,8 +399,8 @@ func (t *Totals) add(call *ModelCall) {
 	}
 }
 
-// addLeft adds what a result lacks.
-func (t *Totals) addLeft(l *Left) {
+// addOmission adds what a result lacks.
+func (t *Totals) addOmission(l *Omission) {
 	if l.Calls != nil || l.Rule == "program" {
 		t.Programs++
 		if l.Unknown {
@@ -412,9 +412,9 @@ func (t *Totals) addLeft(l *Left) {
 	if l.Rule == "program" {
 		return
 	}
-	t.Left++
-	t.LeftBefore += l.Before
-	t.LeftAfter += l.After
+	t.Omissions++
+	t.OmittedBefore += l.Before
+	t.OmittedAfter += l.After
 	if !l.Stored {
 		t.Unreadable++
 	}

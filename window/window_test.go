@@ -127,21 +127,21 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 
 	third := c.Calls[2]
 	require.Positive(t, third.By[window.ResultCut])
-	require.Len(t, third.Left(), 1)
-	require.Equal(t, "cut", third.Left()[0].Rule)
-	require.Contains(t, lackingNow(third), third.Left()[0])
-	require.NotEmpty(t, third.Left()[0].Path)
+	require.Len(t, third.Omissions(), 1)
+	require.Equal(t, "cut", third.Omissions()[0].Rule)
+	require.Contains(t, lackingNow(third), third.Omissions()[0])
+	require.NotEmpty(t, third.Omissions()[0].Path)
 	whole := tokens.Of(strings.Repeat("A line of text.\n", 600))
-	require.InDelta(t, whole, third.Left()[0].Before, float64(whole)/10, "in the unit of all other figures")
+	require.InDelta(t, whole, third.Omissions()[0].Before, float64(whole)/10, "in the unit of all other figures")
 	require.Nil(t, third.Without, "it only read back")
 
 	fourth := c.Calls[3]
 	require.Positive(t, fourth.By[window.Page])
 	require.NotNil(t, fourth.Without)
-	require.Len(t, fourth.Left(), 1)
-	require.Equal(t, "cleared", fourth.Left()[0].Rule)
-	require.Contains(t, lackingNow(fourth), fourth.Left()[0])
-	require.Equal(t, third.Left()[0].Before, fourth.Left()[0].Before, "what the tool returned, not what was cut before")
+	require.Len(t, fourth.Omissions(), 1)
+	require.Equal(t, "cleared", fourth.Omissions()[0].Rule)
+	require.Contains(t, lackingNow(fourth), fourth.Omissions()[0])
+	require.Equal(t, third.Omissions()[0].Before, fourth.Omissions()[0].Before, "what the tool returned, not what was cut before")
 	require.Positive(t, fourth.By[window.ResultCleared])
 	require.Empty(t, lackingNow(c.Calls[4]))
 
@@ -152,10 +152,10 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // lackingNow are the results of a call that the call before had more of.
-func lackingNow(c *window.ModelCall) (all []window.Left) {
+func lackingNow(c *window.ModelCall) (all []window.Omission) {
 	for _, p := range c.NewParts() {
-		if p.Left != nil {
-			all = append(all, *p.Left)
+		if p.Omission != nil {
+			all = append(all, *p.Omission)
 		}
 	}
 	return all
@@ -177,11 +177,11 @@ func TestWithoutEventsTheWindowIsKnownFromTheRequestAlone(t *testing.T) {
 		require.Equal(t, want.Calls[i].By, call.By, "call %d", call.N)
 		require.Equal(t, want.Calls[i].Hidden, call.Hidden)
 		require.Equal(t, want.Calls[i].Without == nil, call.Without == nil)
-		require.Len(t, call.Left(), len(want.Calls[i].Left()))
-		for j, l := range call.Left() {
-			require.Equal(t, want.Calls[i].Left()[j].Path, l.Path)
-			require.Equal(t, want.Calls[i].Left()[j].Rule, l.Rule)
-			require.InDelta(t, want.Calls[i].Left()[j].Before, l.Before, 2)
+		require.Len(t, call.Omissions(), len(want.Calls[i].Omissions()))
+		for j, l := range call.Omissions() {
+			require.Equal(t, want.Calls[i].Omissions()[j].Path, l.Path)
+			require.Equal(t, want.Calls[i].Omissions()[j].Rule, l.Rule)
+			require.InDelta(t, want.Calls[i].Omissions()[j].Before, l.Before, 2)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestFourFormsOfARunGiveEqualRecords(t *testing.T) {
 			for _, p := range call.Parts() { // a message with a call and no text has one part in both types
 				parts = append(parts, []any{p.Category, p.Label, p.CallID, p.Tokens, p.State})
 			}
-			for _, l := range call.Left() {
+			for _, l := range call.Omissions() {
 				l.Text = 0
 				lefts = append(lefts, []any{l})
 			}
@@ -587,7 +587,7 @@ func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
 		c.ask(t)
 		parts := see.Conversation("c").Calls[0].Parts()
 		require.Equal(t, window.ResultCut, parts[len(parts)-1].Category, last)
-		left := see.Conversation("c").Calls[0].Left()
+		left := see.Conversation("c").Calls[0].Omissions()
 		require.Len(t, left, 1, last)
 		require.InDelta(t, 36_000*parts[len(parts)-1].Tokens/parts[len(parts)-1].Bytes, left[0].Before, 1, last)
 	}

@@ -295,8 +295,8 @@ func (w *seen) text(p window.Part) string {
 		return text // the answer that it was is kept in the same way
 	case window.ResultCut, window.ResultCleared:
 		id = "result " + p.CallID
-		if p.Left != nil {
-			text, size = w.c.Texts[p.Left.Text], cmp.Or(p.Left.Bytes, p.Left.Before*bytesOfToken)
+		if p.Omission != nil {
+			text, size = w.c.Texts[p.Omission.Text], cmp.Or(p.Omission.Bytes, p.Omission.Before*bytesOfToken)
 		}
 		if strings.HasPrefix(text, notice) {
 			text = ""

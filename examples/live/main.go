@@ -99,7 +99,7 @@ func newRunner(ctx context.Context, p provider, work string, meter *meter) (*adk
 		ProvideReadTool:   true,
 		MaxLengthForTrunc: 8_000,
 		MaxTokensForClear: 30_000,
-		Savings:           reduction.Savings{ClearTargetTokens: 15_000},
+		ClearTargetTokens: 15_000,
 		OnEvent:           meter.reduced,
 	})
 	if err != nil {

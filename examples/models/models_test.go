@@ -158,7 +158,7 @@ func keeps[M adk.MessageType](t *testing.T, f format, build func(given) setup[M]
 	p := start(t, f, steps)
 	s := build(inTest(t, p))
 	s.reduce.MaxTokensForClear, s.reduce.ClearTargetTokens, s.reduce.ClearAtLeastTokens = 1500, 0, 0
-	s.reduce.MaxLengthForTrunc, s.reduce.ReferToRepeats, s.reduce.ClearArgumentsOver = 4000, true, 1
+	s.reduce.MaxLengthForTrunc, s.reduce.DedupeResults, s.reduce.MaxArgumentBytes = 4000, true, 1
 	answer(t, s, handlers(t, s)...)
 	require.Len(t, p.bodies, len(bare.bodies))
 	last := p.bodies[len(p.bodies)-1]

@@ -128,7 +128,7 @@ func (c *thinker) handlers() {
 		search.Filter = func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != c.denied, nil }
 	}
 	reduce := reduction.Config{MaxTokensForClear: int64(500 + r.IntN(4000)), MaxLengthForTrunc: 2500 + r.IntN(3000), ClearRetentionSuffixLimit: 1 + r.IntN(2),
-		Backend: store.NewMemory(1 << 24), Savings: reduction.Savings{ReferToRepeats: r.IntN(2) == 0, ClearArgumentsOver: r.IntN(2) * 50}}
+		Backend: store.NewMemory(1 << 24), DedupeResults: r.IntN(2) == 0, MaxArgumentBytes: r.IntN(2) * 50}
 	if r.IntN(2) == 0 {
 		reduce.ClearTargetTokens = reduce.MaxTokensForClear / 2
 	}

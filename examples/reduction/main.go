@@ -40,8 +40,8 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend:           kept,
 		ProvideReadTool:   true,
-		MaxTokensForClear: 19_000,                                 // small enough to show clearing
-		Savings:           reduction.Savings{MinSavingBytes: 100}, // short results stay
+		MaxTokensForClear: 19_000, // small enough to show clearing
+		MinSavingBytes:    100,    // short results stay
 		OnEvent:           watch,
 	})
 	if err != nil {

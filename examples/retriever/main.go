@@ -26,6 +26,7 @@ import (
 
 	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/index/semantic"
 )
 
 func main() {
@@ -93,7 +94,7 @@ type ranking struct {
 
 // rankings fills both engines with the tools, and combines them.
 func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
-	docs, err := index.Documents(ctx, tools)
+	docs, err := semantic.Documents(ctx, tools)
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +112,10 @@ func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
 		}
 	}
 	return []ranking{
-		{"full text (bleve)", index.Retriever(text)},
-		{"vectors (chromem-go)", index.Retriever(near)},
+		{"full text (bleve)", semantic.Retriever(text)},
+		{"vectors (chromem-go)", semantic.Retriever(near)},
 		{"index.BM25", index.BM25},
-		{"all three, fused", index.Fuse(index.Retriever(text), index.Retriever(near), index.BM25)},
+		{"all three, fused", index.Fuse(semantic.Retriever(text), semantic.Retriever(near), index.BM25)},
 	}, nil
 }
 
@@ -125,7 +126,7 @@ func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranki
 	if err != nil {
 		return ranking{}, nil, err
 	}
-	docs, err := index.Documents(ctx, tools)
+	docs, err := semantic.Documents(ctx, tools)
 	var server table
 	if err == nil {
 		server, err = newTable(ctx, pool)
@@ -137,7 +138,7 @@ func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranki
 		pool.Close()
 		return ranking{}, nil, err
 	}
-	x := index.Fuse(index.TimeLimit(300*time.Millisecond, index.Retriever(server)), index.BM25)
+	x := index.Fuse(index.TimeLimit(300*time.Millisecond, semantic.Retriever(server)), index.BM25)
 	return ranking{"PostgreSQL, fused with index.BM25", x}, pool.Close, nil
 }
 

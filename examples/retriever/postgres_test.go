@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/index/semantic"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -166,11 +167,11 @@ func TestPostgresRanksGradedQueriesUntilItIsKilled(t *testing.T) {
 	for i, info := range infos {
 		described[i] = utils.NewTool(info, func(context.Context, any) (string, error) { return "", nil })
 	}
-	docs, err := index.Documents(ctx, described)
+	docs, err := semantic.Documents(ctx, described)
 	require.NoError(t, err)
 	_, err = filled.Store(ctx, docs)
 	require.NoError(t, err)
-	for name, x := range map[string]index.Func{"PostgreSQL": index.Retriever(filled), "fused": server.index} {
+	for name, x := range map[string]index.Func{"PostgreSQL": semantic.Retriever(filled), "fused": server.index} {
 		report, err := toolsearcheval.Evaluate(ctx, x, infos, cases)
 		require.NoError(t, err)
 		t.Logf("%s: recall@1 %.3f, @5 %.3f, @10 %.3f", name, report.Recall1, report.Recall5, report.Recall10)

@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/index/semantic"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -107,7 +108,7 @@ func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	var events []einolean.Event
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		DynamicTools: tools,
-		NewIndex:     index.Fuse(index.Retriever(broken{}), all[1].index),
+		NewIndex:     index.Fuse(semantic.Retriever(broken{}), all[1].index),
 		OnEvent: func(_ context.Context, e einolean.Event) {
 			if e.Kind == einolean.KindIndexFailed {
 				events = append(events, e)

@@ -9,7 +9,7 @@ package advice
 const (
 	RecommendedTools   = "toolsearch.Recommended(tools)"
 	RecommendedResults = "reduction.Recommended(store)"
-	HideAbove          = "toolsearch.Config.HideAbove"
+	MinTokensToHide          = "toolsearch.Config.MinTokensToHide"
 	MaxLengthForTrunc  = "reduction.Config.MaxLengthForTrunc"
 	MaxTokensForClear  = "reduction.Config.MaxTokensForClear"
 )

@@ -15,8 +15,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 )
+
+// FirstFreeCreator is a store.Creator that stores content under the first free one of several
+// names. A stream can be read only once; this way it is not lost when another writer
+// takes its name while it arrives. It is used in preference to Create for streams.
+type FirstFreeCreator interface {
+	// CreateFirstFree stores what content yields until io.EOF, as Create does, under the
+	// first of names(0), names(1), … that is free, and returns that name. It takes
+	// content once, whichever name it ends under: if another writer takes a name while
+	// content is read, it tries the next one.
+	//
+	// It asks for each name at most once, in order, on the calling goroutine, and
+	// partly before it reads content. All names lie in one directory. An empty name
+	// says that there are no more; CreateFirstFree then returns an error for which
+	// errors.Is(err, fs.ErrExist) is true. When CreateFirstFree fails, nothing is left under
+	// any of the names.
+	CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
+}
 
 // Wrapper is a store that keeps what it is given in another one.
 type Wrapper interface {
@@ -59,6 +77,6 @@ func markAll(filePaths []string, open func(filePath string) error) (failure erro
 // describe adds what a store's method was doing to its error.
 func describe(err *error, doing, filePath string) {
 	if *err != nil {
-		*err = fmt.Errorf("backend: %s %q: %w", doing, filePath, *err)
+		*err = fmt.Errorf("store: %s %q: %w", doing, filePath, *err)
 	}
 }

@@ -44,26 +44,24 @@ type Dir struct {
 	// names excludes code that checks a name and then removes or takes it (the writing
 	// side) from code that puts something there or records a use. See [Dir.withSharedLock].
 	names sync.RWMutex
-
-	appendLocks Locks // held while a file is appended to
 }
 
 // NewDir opens the store in the directory dir, a path of the machine, and makes
 // the directory, with its parents, if it is missing.
 func NewDir(dir string) (*Dir, error) {
 	if dir == "" {
-		return nil, errors.New("backend: opening a directory store: no directory is named")
+		return nil, errors.New("store: NewDir: directory is empty")
 	}
 	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return nil, fmt.Errorf("backend: making the directory of a store: %w", err)
+		return nil, fmt.Errorf("store: NewDir: making the directory: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("backend: opening a directory store: %w", err)
+		return nil, fmt.Errorf("store: NewDir: opening the directory: %w", err)
 	}
 	at, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("backend: opening a directory store: %w", err), root.Close())
+		return nil, errors.Join(fmt.Errorf("store: NewDir: opening the directory: %w", err), root.Close())
 	}
 	return &Dir{path: at, root: root, system: operatingSystem}, nil
 }
@@ -116,47 +114,6 @@ func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) (err erro
 	return d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace)
 }
 
-// append implements [Appender]. Unlike a write, a crash may leave a part of the content.
-func (d *Dir) append(ctx context.Context, filePath, content string) error {
-	name, err := diskName(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	free, err := d.appendLocks.Take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer free()
-	var first time.Time
-	passes := func(err error) bool {
-		if !errors.Is(err, errLinked) && !errors.Is(err, errReplaced) {
-			return false
-		}
-		if first.IsZero() {
-			first = time.Now()
-		}
-		return time.Since(first) <= settleTime
-	}
-	return d.retry(ctx, passes, func() error { return d.grow(name, content) })
-}
-
-// grow adds to a file once it is nobody else's.
-func (d *Dir) grow(name, content string) error {
-	d.names.RLock()
-	defer d.names.RUnlock()
-	at, f, err := d.openIn(name, openEnd)
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	unlock, err := d.system.lockDir(at.dir, sharedLock)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	defer unlock()
-	return errors.Join(writeEnd(f, content), f.Close())
-}
-
 // Create implements store.Creator. It holds one buffer of 64 KiB.
 func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
@@ -166,21 +123,21 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (e
 	return d.save(ctx, filePath, content, d.exclusive)
 }
 
-// CreateAny implements store.AnyCreator. It holds one buffer of 64 KiB.
-func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+// CreateFirstFree implements backend.FirstFreeCreator. It holds one buffer of 64 KiB.
+func (d *Dir) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := nameSequence{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
 	if err == nil {
 		err = d.save(ctx, n.filePath, content, func(ctx context.Context, at place, temp string) error {
-			return d.exclusiveAny(ctx, at, temp, &n)
+			return d.exclusiveFirstFree(ctx, at, temp, &n)
 		})
 	}
 	describe(&err, "creating", n.filePath)
 	return n.result(err)
 }
 
-// exclusiveAny moves a temporary file to its name, or to the next one that is free.
-func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *nameSequence) error {
+// exclusiveFirstFree moves a temporary file to its name, or to the next one that is free.
+func (d *Dir) exclusiveFirstFree(ctx context.Context, at place, temp string, n *nameSequence) error {
 	parent := path.Dir(nameOf(n.filePath))
 	err := d.exclusive(ctx, at, temp)
 	for errors.Is(err, fs.ErrExist) && n.advance() {

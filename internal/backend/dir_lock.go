@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// errBusy says that another process has the lock of the directory.
+var errBusy = errors.New("another process is using the directory")
+
 // system is what a [Dir] asks of the operating system and a test may replace.
 type system struct {
 	// link makes a second name for a file, and fails if the name is taken.
@@ -41,7 +44,7 @@ const (
 // withSharedLock calls do, which puts a name into dir or records the use of one. No process removes names
 // from dir meanwhile.
 func (d *Dir) withSharedLock(ctx context.Context, dir *os.Root, do func() error) error {
-	return d.retry(ctx, nil, func() error {
+	return d.retry(ctx, func() error {
 		d.names.RLock()
 		defer d.names.RUnlock()
 		return d.withLock(dir, sharedLock, do)
@@ -51,7 +54,7 @@ func (d *Dir) withSharedLock(ctx context.Context, dir *os.Root, do func() error)
 // withExclusiveLock calls do, which checks a name in dir and then removes or takes it. Meanwhile no process
 // puts a name there, and none records a use.
 func (d *Dir) withExclusiveLock(ctx context.Context, dir *os.Root, do func() error) error {
-	return d.retry(ctx, nil, func() error {
+	return d.retry(ctx, func() error {
 		d.names.Lock()
 		defer d.names.Unlock()
 		return d.withLock(dir, exclusiveLock, do)
@@ -73,11 +76,11 @@ const (
 	longestPause  = 10 * time.Millisecond
 )
 
-// retry calls try until it returns something else than errBusy, and than what again accepts.
-func (d *Dir) retry(ctx context.Context, again func(error) bool, try func() error) error {
+// retry calls try until it returns something else than errBusy, or until ctx ends.
+func (d *Dir) retry(ctx context.Context, try func() error) error {
 	for length := shortestPause; ; length = min(2*length, longestPause) {
 		err := try()
-		if !errors.Is(err, errBusy) && (again == nil || !again(err)) {
+		if !errors.Is(err, errBusy) {
 			return err
 		}
 		if ended := d.system.pause(ctx, length); ended != nil {

@@ -68,18 +68,6 @@ func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
 	return next, err
 }
 
-// openEnd opens a plain file to write at its end, and makes it if it is missing. It fails with
-// [fs.ErrExist] if another call made it meanwhile.
-func openEnd(at place) (*os.File, error) {
-	const end = os.O_WRONLY | os.O_APPEND
-	open := func(base string) (*os.File, error) { return at.dir.OpenFile(base, end, 0) }
-	f, _, err := openSeen(at, fs.FileMode.IsRegular, errNotPlain, open, (*os.File).Stat)
-	if errors.Is(err, fs.ErrNotExist) {
-		return at.dir.OpenFile(at.base, end|os.O_CREATE|os.O_EXCL, fileMode)
-	}
-	return f, err
-}
-
 // maxTries is how often something is opened again that was replaced while it was being
 // opened. A writer has to sync between two replacements, so the second try is the last one
 // in practice.

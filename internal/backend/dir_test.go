@@ -267,11 +267,11 @@ func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {
 
 func TestConstructorSaysWhatIsWrong(t *testing.T) {
 	_, err := NewDir("")
-	require.ErrorContains(t, err, "backend: opening a directory store: no directory is named")
+	require.ErrorContains(t, err, "store: NewDir: directory is empty")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err = NewDir(file)
-	require.ErrorContains(t, err, "backend: making the directory of a store")
+	require.ErrorContains(t, err, "store: NewDir: making the directory")
 }
 
 func TestClosedStoreRefuses(t *testing.T) {

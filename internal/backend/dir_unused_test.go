@@ -67,10 +67,6 @@ var unusedUses = []struct {
 		err := d.Write(ctx, &filesystem.WriteRequest{FilePath: name, Content: unusedContent})
 		return err == nil, err
 	}},
-	{"Append", func(ctx context.Context, d *Dir, name, _ string) (bool, error) {
-		err := Append(ctx, d, name, unusedContent)
-		return err == nil, err
-	}},
 }
 
 func readRange(ctx context.Context, d *Dir, name string) (bool, error) {
@@ -413,7 +409,7 @@ func TestDir_SlowStreamIsUsedWhenItEnds(t *testing.T) {
 		}))
 	}
 	require.NoError(t, d.Create(t.Context(), "created", slow()))
-	_, err := d.CreateAny(t.Context(), func(int) string { return "any" }, slow())
+	_, err := d.CreateFirstFree(t.Context(), func(int) string { return "any" }, slow())
 	require.NoError(t, err)
 	deleted, _, err := d.DeleteUnused(t.Context(), "", unusedSince())
 	require.NoError(t, err)

@@ -151,22 +151,22 @@ func TestEveryMethodOfAClosedStoreFails(t *testing.T) {
 	name := func(attempt int) string { return fmt.Sprint("dir/any", attempt) }
 	for _, filePath := range []string{"dir/file", "top"} {
 		_, err := read(t, d, filePath)
-		require.ErrorContains(t, err, fmt.Sprintf("backend: reading %q: ", filePath))
+		require.ErrorContains(t, err, fmt.Sprintf("store: reading %q: ", filePath))
 		content, _, err := d.ReadRange(t.Context(), filePath, 0, -1)
 		require.Nil(t, content)
-		require.ErrorContains(t, err, fmt.Sprintf("backend: reading %q: ", filePath))
-		require.ErrorContains(t, write(t, d, filePath, "y"), fmt.Sprintf("backend: writing %q: ", filePath))
+		require.ErrorContains(t, err, fmt.Sprintf("store: reading %q: ", filePath))
+		require.ErrorContains(t, write(t, d, filePath, "y"), fmt.Sprintf("store: writing %q: ", filePath))
 		err = d.Create(t.Context(), filePath, strings.NewReader("y"))
-		require.ErrorContains(t, err, fmt.Sprintf("backend: creating %q: ", filePath))
+		require.ErrorContains(t, err, fmt.Sprintf("store: creating %q: ", filePath))
 		require.NotErrorIs(t, err, fs.ErrExist)
 	}
-	got, err := d.CreateAny(t.Context(), name, strings.NewReader("y"))
+	got, err := d.CreateFirstFree(t.Context(), name, strings.NewReader("y"))
 	require.Empty(t, got)
-	require.ErrorContains(t, err, `backend: creating "dir/any0": `)
+	require.ErrorContains(t, err, `store: creating "dir/any0": `)
 	require.NotErrorIs(t, err, fs.ErrExist)
 	for _, dir := range []string{"", "dir"} {
 		deleted, _, err := d.DeleteUnused(t.Context(), dir, old)
-		require.ErrorContains(t, err, fmt.Sprintf("backend: cleaning %q: ", dir))
+		require.ErrorContains(t, err, fmt.Sprintf("store: cleaning %q: ", dir))
 		require.Zero(t, deleted)
 	}
 	require.Equal(t, []string{"dir/file"}, files(t, at))
@@ -209,7 +209,7 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 
 // The names of one content lie in one directory, and a name that is refused ends the
 // search for one; both where there are hard links and where there are none.
-func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
+func TestCreateFirstFreeTakesNamesOfOneDirectoryOnly(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		for second, want := range map[string]error{"other/b": fs.ErrInvalid, "..": fs.ErrInvalid, "": fs.ErrExist, "dir/b": nil, "/dir//b": nil} {
 			d, at := newDir(t)
@@ -217,7 +217,7 @@ func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 				d.system.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
 			}
 			names := func(attempt int) string { return []string{"dir/a", second, ""}[attempt] }
-			got, err := d.CreateAny(t.Context(), names, readFunc(func([]byte) (int, error) {
+			got, err := d.CreateFirstFree(t.Context(), names, readFunc(func([]byte) (int, error) {
 				require.NoError(t, write(t, d, "dir/a", "taken"))
 				return 0, io.EOF
 			}))
@@ -245,14 +245,14 @@ func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 			got, err := backing.Read(t.Context(), req)
 			require.Nil(t, got, name)
 			require.ErrorIs(t, err, fs.ErrNotExist)
-			require.ErrorContains(t, err, `backend: reading "x": `)
+			require.ErrorContains(t, err, `store: reading "x": `)
 		}
 		_, size, err := backing.ReadRange(t.Context(), "x", -5, 1)
-		require.ErrorContains(t, err, `backend: reading "x": `)
+		require.ErrorContains(t, err, `store: reading "x": `)
 		require.Zero(t, size)
 		_, _, err = backing.DeleteUnused(t.Context(), "a\x00", time.Now())
 		require.ErrorIs(t, err, fs.ErrInvalid)
-		require.ErrorContains(t, err, `backend: cleaning "a\x00": `)
+		require.ErrorContains(t, err, `store: cleaning "a\x00": `)
 	}
 	require.ErrorIs(t, errNegativeOffset(-5), fs.ErrInvalid)
 	require.ErrorContains(t, errNegativeOffset(-5), "negative offset -5")

@@ -16,11 +16,3 @@ func ownedByUs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
-
-// linksOf is how many names a file has.
-func linksOf(info fs.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Nlink) // of another type on each system
-	}
-	return 1
-}

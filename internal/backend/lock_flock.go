@@ -11,10 +11,6 @@ import (
 	"syscall"
 )
 
-// lockFile takes an open file for this process until it is closed, and reports whether no other
-// has it. Where the file system knows no locks, nobody has one.
-func lockFile(f *os.File) bool { return flock(f, syscall.LOCK_EX) }
-
 // lockDir locks a directory until unlock is called. Where the file system knows no locks, nobody
 // has one.
 func lockDir(dir *os.Root, kind lockKind) (unlock func(), err error) {

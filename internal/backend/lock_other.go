@@ -9,8 +9,5 @@ package backend
 
 import "os"
 
-// lockFile can keep no other process from a file here.
-func lockFile(*os.File) bool { return true }
-
 // lockDir can keep no other process from a directory here.
 func lockDir(*os.Root, lockKind) (unlock func(), err error) { return func() {}, nil }

@@ -35,16 +35,12 @@ type Memory struct {
 	used  int64
 	files map[string]*list.Element // of *file
 	order list.List                // oldest write first
-
-	appendLocks Locks // held while a file is appended to
 }
 
 // file never changes once it is in a Memory, except for the time of its last use.
 type file struct {
 	name, content string
 	lastUsed      time.Time
-
-	builder *strings.Builder // starts with content, if that was added to
 }
 
 func (f *file) size() int64 { return int64(len(f.name)+len(f.content)) + fileOverhead }
@@ -67,68 +63,6 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err e
 	return m.store(&file{name: name, content: req.Content}, true)
 }
 
-// append implements [Appender]. Content is copied outside of the store's lock, and so seldom that
-// many small pieces take linear time.
-func (m *Memory) append(ctx context.Context, filePath, content string) error {
-	name, err := m.name(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	free, err := m.appendLocks.Take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer free()
-	for {
-		old := m.find(name)
-		longer, err := old.withAppended(name, content, m.max)
-		if err != nil || m.swap(old, longer) {
-			return err
-		}
-		// It was written or deleted meanwhile.
-	}
-}
-
-// withAppended returns a file with the content of f, which may be nil, and more at its end.
-func (f *file) withAppended(name, end string, maxBytes int64) (*file, error) {
-	longer := &file{name: name, builder: &strings.Builder{}}
-	start := ""
-	if f != nil {
-		start = f.content
-	}
-	if cost := longer.size() + int64(len(start)) + int64(len(end)); cost > maxBytes {
-		return nil, errTooLarge(maxBytes)
-	}
-	if f != nil && f.builder != nil {
-		longer.builder = f.builder // what f.content shows of it never changes
-	} else {
-		longer.builder.WriteString(start)
-	}
-	longer.builder.WriteString(end)
-	longer.content = longer.builder.String()
-	return longer, nil
-}
-
-func (m *Memory) find(name string) *file {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.files[name]; e != nil {
-		return e.Value.(*file)
-	}
-	return nil
-}
-
-// swap replaces the file old, which may be nil, and reports whether it was still there.
-func (m *Memory) swap(old, to *file) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var current *file
-	if e := m.files[to.name]; e != nil {
-		current = e.Value.(*file)
-	}
-	return current == old && m.storeLocked(to, true) == nil
-}
-
 // Create implements store.Creator.
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
@@ -143,15 +77,15 @@ func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader)
 	return m.store(&file{name: name, content: text}, false)
 }
 
-// CreateAny implements store.AnyCreator.
-func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+// CreateFirstFree implements backend.FirstFreeCreator.
+func (m *Memory) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := nameSequence{names: names}
-	err := m.createAny(ctx, &n, content)
+	err := m.createFirstFree(ctx, &n, content)
 	describe(&err, "creating", n.filePath)
 	return n.result(err)
 }
 
-func (m *Memory) createAny(ctx context.Context, n *nameSequence, content io.Reader) error {
+func (m *Memory) createFirstFree(ctx context.Context, n *nameSequence, content io.Reader) error {
 	err := n.firstFree(func(filePath string) error {
 		_, err := m.checkFree(ctx, filePath)
 		return err
@@ -360,11 +294,6 @@ func (m *Memory) checkFree(ctx context.Context, filePath string) (string, error)
 func (m *Memory) store(f *file, replace bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.storeLocked(f, replace)
-}
-
-// storeLocked is store with m.mu held.
-func (m *Memory) storeLocked(f *file, replace bool) error {
 	cost := f.size()
 	if cost > m.max {
 		return errTooLarge(m.max)

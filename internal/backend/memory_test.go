@@ -19,7 +19,6 @@ import (
 
 // store is what both stores are.
 type store interface {
-	Appender
 	Write(ctx context.Context, req *filesystem.WriteRequest) error
 	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
 	ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error)
@@ -71,7 +70,7 @@ func TestContentAboveTheBoundTakesNothingWithIt(t *testing.T) {
 	m := NewMemory(room(2, 100))
 	require.NoError(t, write(t, m, "a", "kept"))
 	huge := strings.Repeat("x", 1000)
-	require.ErrorContains(t, write(t, m, "b", huge), `backend: writing "b": content is larger than the whole store`)
+	require.ErrorContains(t, write(t, m, "b", huge), `store: writing "b": content is larger than the whole store`)
 	require.Error(t, write(t, m, "a", huge))
 	content := &countedReader{r: strings.NewReader(strings.Repeat("x", 10<<20))}
 	require.Error(t, m.Create(t.Context(), "c", content))

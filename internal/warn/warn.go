@@ -17,6 +17,18 @@ import (
 // interval is the minimum time between two log entries of one kind.
 const interval = time.Minute
 
+// Once logs a message to slog.Default at level Info: one of each kind in the whole process.
+func Once(ctx context.Context, kind string, what slog.LogValuer) {
+	logger := slog.Default()
+	if !processLimit.isFirst(logger, kind, time.Now()) {
+		return
+	}
+	_ = safe.Call("slog", func() error {
+		logger.LogAttrs(ctx, slog.LevelInfo, kind, slog.Any("einolean", what))
+		return nil
+	})
+}
+
 // Send logs an event to slog.Default if its level is a warning or higher: at most one of each kind
 // per minute in the whole process. The attribute left_out counts those that were not logged since
 // the last one.
@@ -55,13 +67,30 @@ type kindState struct {
 	omitted  int
 }
 
+// isFirst reports whether no entry of the kind was logged yet, and counts this one as logged.
+func (l *limiter) isFirst(logger *slog.Logger, kind string, at time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resetFor(logger)
+	if l.kinds[kind] != nil {
+		return false
+	}
+	l.kinds[kind] = &kindState{loggedAt: at}
+	return true
+}
+
+// resetFor drops the history of another logger: a new logger starts without one.
+func (l *limiter) resetFor(logger *slog.Logger) {
+	if l.logger != logger {
+		l.logger, l.kinds = logger, map[string]*kindState{}
+	}
+}
+
 // allow reports whether an entry may be logged, and how many entries before it were omitted.
 func (l *limiter) allow(logger *slog.Logger, kind string, at time.Time) (omitted int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.logger != logger { // a new logger starts without a history
-		l.logger, l.kinds = logger, map[string]*kindState{}
-	}
+	l.resetFor(logger)
 	p := l.kinds[kind]
 	if p != nil && at.Sub(p.loggedAt) < interval {
 		p.omitted++

@@ -55,6 +55,22 @@ func TestSend_LogsEachKindOncePerMinute(t *testing.T) {
 	}
 }
 
+func TestOnce_LogsEachKindOncePerProcess(t *testing.T) {
+	out := listen(t)
+	synctest.Test(t, func(t *testing.T) {
+		for range 3 {
+			Once(t.Context(), "nothing_hidden", said{})
+			Once(t.Context(), "other", said{})
+			time.Sleep(2 * interval)
+		}
+	})
+	for _, kind := range []string{"nothing_hidden", "other"} {
+		if n := strings.Count(out.String(), "level=INFO msg="+kind); n != 1 {
+			t.Fatalf("%s was logged %d times\n%s", kind, n, out)
+		}
+	}
+}
+
 func TestSend_IgnoresLowLevelsAndLoggerPanics(t *testing.T) {
 	out := listen(t)
 	Send(t.Context(), slog.LevelInfo, "result_cut", said{})

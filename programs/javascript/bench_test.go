@@ -36,7 +36,7 @@ func BenchmarkProgram(b *testing.B) {
 		{"batch", batch, rows}, {"sequence", sequence, rows}, {"batch of little", batch, `[{"total":1}]`}, {"sequence of little", sequence, `[{"total":1}]`}, {"nothing", `print(1)`, ""},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			in := javascript.New(javascript.Limits{Rounds: 100})
+			in := javascript.New(javascript.Limits{MaxBatches: 100})
 			_, err := finish(b.Context(), in, "print(1)", "")
 			require.NoError(b, err)
 			for b.Loop() {
@@ -66,7 +66,7 @@ func BenchmarkProgramInAnAgent(b *testing.B) {
 	for _, c := range of(50) {
 		each = append(each, adktest.Do(c))
 	}
-	in := javascript.New(javascript.Limits{Rounds: 100})
+	in := javascript.New(javascript.Limits{MaxBatches: 100})
 	first, err := programs.New(b.Context(), &programs.Config{Interpreter: in, MaxIterations: 1000})
 	require.NoError(b, err)
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ import (
 // for each.
 func New(limits Limits) programs.Interpreter {
 	limits = limits.orDefaults()
-	in := &interpreter{limits: limits, waiting: waitingList{maxBytes: limits.Together}}
+	in := &interpreter{limits: limits, waiting: waitingList{maxBytes: limits.MaxTotalMemory}}
 	in.engine = sync.OnceValues(func() (*engine, error) {
 		if err := limits.check(); err != nil {
 			return nil, err

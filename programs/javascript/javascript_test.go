@@ -69,7 +69,7 @@ func TestLimits_EachIsNamedInError(t *testing.T) {
 		{"memory", `print("first"); const a = []; for (;;) a.push(new Array(1000).fill(7))`, "more than 16 MB of memory", javascript.Limits{Memory: 16 << 20}},
 		{"memory that is caught", `print("first"); const a = []; for (;;) { try { for (;;) a.push(new Array(1000).fill(7)) } catch {} }`, "stopped", javascript.Limits{Memory: 16 << 20, Time: 300 * time.Millisecond}},
 		{"calls", `print("first"); for (let i = 0; i < 50; i++) tools.get({i}); await 0`, "more than 20 calls", javascript.Limits{Calls: 20}},
-		{"rounds", `print("first"); for (;;) await tools.get({})`, "more than 3 times", javascript.Limits{Rounds: 3}},
+		{"rounds", `print("first"); for (;;) await tools.get({})`, "more than 3 times", javascript.Limits{MaxBatches: 3}},
 		{"depth", `print("first"); const f = () => f() + 1; f()`, "too deeply", javascript.Limits{}},
 		{"a promise that nobody keeps", `print("first"); await new Promise(() => {})`, "never happens", javascript.Limits{}},
 	} {
@@ -109,8 +109,8 @@ func TestThrow_AnyValueIsAnError(t *testing.T) {
 }
 
 func TestLimits_InvalidOnesAreAllReported(t *testing.T) {
-	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, Rounds: -1, Output: -1, Parallel: -1, Together: -1}).Start(t.Context(), programs.Program{})
-	for _, field := range []string{"Memory", "Time", "Calls", "Rounds", "Output", "Parallel", "Together"} {
+	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, MaxBatches: -1, Output: -1, MaxConcurrentCalls: -1, MaxTotalMemory: -1}).Start(t.Context(), programs.Program{})
+	for _, field := range []string{"Memory", "Time", "Calls", "MaxBatches", "Output", "MaxConcurrentCalls", "MaxTotalMemory"} {
 		require.ErrorContains(t, err, "Limits."+field)
 	}
 	var field *einolean.FieldError
@@ -182,7 +182,7 @@ func TestTexts_CompleteInBothLanguages(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
 	s := end(t, javascript.Limits{}, "const r = tools.get({});\nprint(r.total)", "{}")
 	require.Contains(t, s.Error, "缺少 await：请写 (await tools.get(...)).total")
-	s = end(t, javascript.Limits{Rounds: 1}, "for (;;) await tools.get({})", "{}")
+	s = end(t, javascript.Limits{MaxBatches: 1}, "for (;;) await tools.get({})", "{}")
 	require.Contains(t, s.Error, "程序已被停止")
 }
 

@@ -26,17 +26,17 @@ type Limits struct {
 	Time time.Duration
 	// Calls is the maximum number of calls of a program. If zero, defaults to 200.
 	Calls int
-	// Rounds is how often a program may wait for calls. Calls made at the same time count as one
-	// round. If zero, defaults to 15.
-	Rounds int
-	// Parallel is how many calls of a program run at the same time. The others follow when these
-	// have ended, in the same round. If zero, defaults to 50.
-	Parallel int
-	// Together is how many bytes the programs of one interpreter may hold while they wait for
-	// calls. Above it, the programs that have waited longest lose their memory. When their results
+	// MaxBatches is how often a program may wait for calls. Calls made at the same time count as one
+	// batch. If zero, defaults to 15.
+	MaxBatches int
+	// MaxConcurrentCalls is how many calls of a program run at the same time. The others follow when
+	// these have ended, in the same batch. If zero, defaults to 50.
+	MaxConcurrentCalls int
+	// MaxTotalMemory is how many bytes the programs of one interpreter may hold while they wait
+	// for calls. Above it, the programs that have waited longest lose their memory. When their results
 	// are there, they run again from the beginning, without repeating a call. If zero, defaults
 	// to 256 MB.
-	Together int64
+	MaxTotalMemory int64
 	// Output is the maximum size of what a program prints, and of what it returns, in bytes.
 	// If zero, defaults to 20,000.
 	Output int
@@ -95,14 +95,14 @@ func (l Limits) orDefaults() Limits {
 	if l.Calls == 0 {
 		l.Calls = 200
 	}
-	if l.Rounds == 0 {
-		l.Rounds = 15
+	if l.MaxBatches == 0 {
+		l.MaxBatches = 15
 	}
-	if l.Parallel == 0 {
-		l.Parallel = 50
+	if l.MaxConcurrentCalls == 0 {
+		l.MaxConcurrentCalls = 50
 	}
-	if l.Together == 0 {
-		l.Together = 256 << 20
+	if l.MaxTotalMemory == 0 {
+		l.MaxTotalMemory = 256 << 20
 	}
 	if l.Output == 0 {
 		l.Output = 20_000
@@ -123,8 +123,8 @@ func (l Limits) check() error {
 		name  string
 		value int64
 	}{
-		{"Time", int64(l.Time)}, {"Calls", int64(l.Calls)}, {"Rounds", int64(l.Rounds)},
-		{"Parallel", int64(l.Parallel)}, {"Together", l.Together},
+		{"Time", int64(l.Time)}, {"Calls", int64(l.Calls)}, {"MaxBatches", int64(l.MaxBatches)},
+		{"MaxConcurrentCalls", int64(l.MaxConcurrentCalls)}, {"MaxTotalMemory", l.MaxTotalMemory},
 	} {
 		if f.value < 0 {
 			add(f.name, "must not be negative")

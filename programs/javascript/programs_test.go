@@ -149,7 +149,7 @@ func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
 		calls = append(calls, conversation.Calls...)
 	}
 	require.Len(t, calls, 3, "a virtual turn is no model call")
-	require.Greater(t, calls[2].LeftOut.Program, 90_000, "what the program read did not enter the window")
+	require.Greater(t, calls[2].OmittedTokens.Program, 90_000, "what the program read did not enter the window")
 	require.Equal(t, einolean.KindProgramEnded, calls[2].Events[len(calls[2].Events)-1].Kind)
 	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, calls[2].Events[len(calls[2].Events)-1].Program.Calls)
 }
@@ -179,25 +179,25 @@ func sameWithoutEvents[M adk.MessageType](t *testing.T, streaming bool) {
 	heard, unheard := conversation(true), conversation(false)
 	require.Equal(t, heard.Totals(), unheard.Totals())
 	for i, c := range heard.Calls {
-		require.Equal(t, c.LeftOut, unheard.Calls[i].LeftOut)
+		require.Equal(t, c.OmittedTokens, unheard.Calls[i].OmittedTokens)
 		require.Equal(t, c.Without, unheard.Calls[i].Without)
 		require.Equal(t, c.By, unheard.Calls[i].By)
 	}
 	last := unheard.Calls[len(unheard.Calls)-1]
 	require.Positive(t, last.By[window.Program])
-	require.Zero(t, last.LeftOut.Results, "nothing was taken out of a result")
+	require.Zero(t, last.OmittedTokens.Results, "nothing was taken out of a result")
 	for _, p := range last.Parts() {
 		if p.Label == toolnames.Run && p.CallID == "" {
 			require.Equal(t, window.HelpTools, p.Category, "run_code is no tool of the agent's own")
 		}
 	}
-	left := last.Left()
+	left := last.Omissions()
 	require.Len(t, left, 1)
 	require.Equal(t, "program", left[0].Rule)
 	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, left[0].Calls)
 	require.InDelta(t, 50*tokens.Of(orders()), left[0].Before, 0)
 	totals := unheard.Totals()
-	require.Equal(t, []int{1, 0, left[0].Before, 0, 0}, []int{totals.Programs, totals.Unknown, totals.ProgramsRead, totals.Left, totals.Unreadable})
+	require.Equal(t, []int{1, 0, left[0].Before, 0, 0}, []int{totals.Programs, totals.Unknown, totals.ProgramsRead, totals.Omissions, totals.Unreadable})
 }
 
 // What a program of an earlier process read is not known, and the record says so.
@@ -219,7 +219,7 @@ func notKnown[M adk.MessageType](t *testing.T, streaming bool) {
 	run([]M{adktest.User[M]("go")}, first)
 	history := first.Wires()[len(first.Wires())-1].Messages
 	conversation := run(append(slices.Clone(history), adktest.User[M]("and now?")), adktest.Script[M](adktest.Say("done")))
-	left := conversation.Calls[0].Left()
+	left := conversation.Calls[0].Omissions()
 	require.Len(t, left, 1)
 	require.True(t, left[0].Unknown)
 	require.Equal(t, left[0].After, left[0].Before)
@@ -328,7 +328,7 @@ func TestMaxIterations_EndsProgramEarly(t *testing.T) {
 		s := &shop{}
 		cfg := config(s)
 		cfg.programs.MaxIterations = 6
-		cfg.programs.Interpreter = javascript.New(javascript.Limits{Rounds: 100})
+		cfg.programs.Interpreter = javascript.New(javascript.Limits{MaxBatches: 100})
 		h := handlers[*schema.Message](t, cfg)
 		m := adktest.Script[*schema.Message](program(`for (let i = 0; i < 30; i++) { await tools.measure({text: "x"}); print("so far", i) }`), adktest.Say("done"))
 		out := adktest.Agent[*schema.Message]{Model: m, Handlers: h, Streaming: streaming, Max: 6}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})

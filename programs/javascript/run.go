@@ -32,13 +32,13 @@ type execution struct {
 	texts        texts
 	code         string
 	program      programs.Program
-	rounds       [][]programs.Result // results, by round
-	roundResults []programs.Result   // results of the current round so far
-	queue        []programs.Call     // calls of the current round that do not run yet
+	batches      [][]programs.Result // results, by batch
+	batchResults []programs.Result   // results of the current batch so far
+	queue        []programs.Call     // calls of the current batch that do not run yet
 	machine      *machine            // nil after the end, and if the program lost its memory while it waits
 	state        programs.State
 	computed     time.Duration // CPU time
-	roundCount   int
+	batchCount   int
 	callCount    int
 }
 
@@ -163,47 +163,47 @@ func (r *execution) Resume(ctx context.Context, results []programs.Result) error
 	if !slices.EqualFunc(results, r.state.Calls, func(a programs.Result, b programs.Call) bool { return a.Number == b.Number }) {
 		return errors.New("javascript: the results are not those of the calls that the program waits for")
 	}
-	if r.roundResults = append(r.roundResults, results...); len(r.queue) > 0 {
+	if r.batchResults = append(r.batchResults, results...); len(r.queue) > 0 {
 		r.offerCalls(r.queue)
 		return nil
 	}
 	r.interpreter.waiting.remove(r)
-	r.rounds, r.roundResults = append(r.rounds, r.roundResults), nil
-	if err := r.replayRounds(ctx); err != nil {
+	r.batches, r.batchResults = append(r.batches, r.batchResults), nil
+	if err := r.replayBatches(ctx); err != nil {
 		return err
 	}
 	r.interpreter.waiting.add(r)
 	return nil
 }
 
-// replayRounds resumes with the last round. A program that lost its machine starts again and gets
-// the results of all rounds.
-func (r *execution) replayRounds(ctx context.Context) error {
-	todo := r.rounds[len(r.rounds)-1:]
+// replayBatches resumes with the last batch. A program that lost its machine starts again and gets
+// the results of all batches.
+func (r *execution) replayBatches(ctx context.Context) error {
+	todo := r.batches[len(r.batches)-1:]
 	if r.machine == nil {
-		todo, r.computed, r.roundCount, r.callCount = r.rounds, 0, 0, 0
+		todo, r.computed, r.batchCount, r.callCount = r.batches, 0, 0, 0
 		if err := r.startProgram(ctx); err != nil {
 			return err
 		}
 	}
-	for _, round := range todo {
+	for _, batch := range todo {
 		if r.machine == nil {
 			return nil // it has ended
 		}
-		if err := r.compute(ctx, func(ctx context.Context) error { return r.settleRound(ctx, round) }); err != nil {
+		if err := r.compute(ctx, func(ctx context.Context) error { return r.settleBatch(ctx, batch) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// offerCalls puts at most Limits.Parallel calls into the state, and queues the others.
+// offerCalls puts at most Limits.MaxConcurrentCalls calls into the state, and queues the others.
 func (r *execution) offerCalls(calls []programs.Call) {
-	n := min(len(calls), r.interpreter.limits.Parallel)
+	n := min(len(calls), r.interpreter.limits.MaxConcurrentCalls)
 	r.state.Calls, r.queue = calls[:n:n], calls[n:]
 }
 
-func (r *execution) settleRound(ctx context.Context, results []programs.Result) error {
+func (r *execution) settleBatch(ctx context.Context, results []programs.Result) error {
 	for _, result := range results {
 		if err := r.settleCall(ctx, result); err != nil {
 			return err
@@ -348,8 +348,8 @@ func (r *execution) readState(ctx context.Context) error {
 	case s.Over:
 		r.stop(r.texts.format("stopped.calls", limits.Calls))
 	case len(r.state.Calls) > 0:
-		if r.roundCount++; r.roundCount > limits.Rounds {
-			r.stop(r.texts.format("stopped.rounds", limits.Rounds))
+		if r.batchCount++; r.batchCount > limits.MaxBatches {
+			r.stop(r.texts.format("stopped.rounds", limits.MaxBatches))
 		}
 	case !s.Ended:
 		r.stop(r.texts["stopped.waiting"])

@@ -35,7 +35,7 @@ func TestTogether_BoundsWaitingPrograms(t *testing.T) {
 		}
 		require.NoError(t, r.Resume(t.Context(), results))
 	}
-	alone, limited := New(Limits{Time: time.Hour}), New(Limits{Time: time.Hour, Together: 50 << 20})
+	alone, limited := New(Limits{Time: time.Hour}), New(Limits{Time: time.Hour, MaxTotalMemory: 50 << 20})
 	var programs []*execution
 	for i := range 20 {
 		programs = append(programs, start(limited, i))
@@ -68,12 +68,12 @@ func TestTogether_BoundsWaitingPrograms(t *testing.T) {
 	}
 }
 
-// Calls beyond Parallel follow, and the program notices nothing but that.
+// Calls beyond MaxConcurrentCalls follow, and the program notices nothing but that.
 func TestParallel_BoundsConcurrentCalls(t *testing.T) {
 	const code = `for (let round = 0; round < 2; round++) { const r = await Promise.all(Array.from({length: 7}, (_, i) => tools.get({i}))); print(r) }`
 	printed := map[string]bool{}
 	for _, parallel := range []int{1, 3, 7, 100} {
-		p, err := New(Limits{Parallel: parallel, Rounds: 2}).Start(t.Context(), programs.Program{Code: code})
+		p, err := New(Limits{MaxConcurrentCalls: parallel, MaxBatches: 2}).Start(t.Context(), programs.Program{Code: code})
 		require.NoError(t, err)
 		made := 0
 		for len(p.State().Calls) > 0 {

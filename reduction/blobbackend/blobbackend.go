@@ -52,6 +52,7 @@ import (
 	_ "gocloud.dev/blob/memblob"   // mem://
 	_ "gocloud.dev/blob/s3blob"    // s3://bucket
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -80,12 +81,12 @@ type Backend struct {
 }
 
 var (
-	_ reduction.Backend = (*Backend)(nil)
-	_ store.Reader      = (*Backend)(nil)
-	_ store.RangeReader = (*Backend)(nil)
-	_ store.Creator     = (*Backend)(nil)
-	_ store.AnyCreator  = (*Backend)(nil)
-	_ store.Cleaner     = (*Backend)(nil)
+	_ reduction.Backend        = (*Backend)(nil)
+	_ store.Reader             = (*Backend)(nil)
+	_ store.RangeReader        = (*Backend)(nil)
+	_ store.Creator            = (*Backend)(nil)
+	_ backend.FirstFreeCreator = (*Backend)(nil)
+	_ store.Cleaner            = (*Backend)(nil)
 )
 
 // place is what keeps the content. Its names are relative, clean and valid UTF-8.
@@ -93,7 +94,7 @@ type place interface {
 	reduction.Backend
 	store.RangeReader
 	store.Creator
-	store.AnyCreator
+	backend.FirstFreeCreator
 	store.Cleaner
 }
 
@@ -212,11 +213,11 @@ func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader
 	return failed("creating", filePath, err)
 }
 
-// CreateAny stores content under the first of names(0), names(1), … that is free. Sent
+// CreateFirstFree stores content under the first of names(0), names(1), … that is free. Sent
 // content is kept until the upload is complete: the first MiB in memory, and the rest in a
 // temporary file of os.TempDir or, if there is no room for one, as a temporary object in
 // the bucket.
-func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (b *Backend) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	var bad error
 	storeName := func(attempt int) string {
 		next := names(attempt)
@@ -231,7 +232,7 @@ func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string,
 		return name
 	}
 	err = b.way.doWith(content, func(content io.Reader) error {
-		_, err := b.store.CreateAny(ctx, storeName, content)
+		_, err := b.store.CreateFirstFree(ctx, storeName, content)
 		return err
 	})
 	if bad != nil {

@@ -63,8 +63,8 @@ func (o objects) Create(ctx context.Context, name string, content io.Reader) err
 	return o.save(ctx, name, content, onlyIfFree())
 }
 
-// CreateAny makes an object under the first free name.
-func (o objects) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+// CreateFirstFree makes an object under the first free name.
+func (o objects) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := &naming{names: names}
 	for taken := true; taken; {
 		if !n.next() {

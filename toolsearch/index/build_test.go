@@ -13,26 +13,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// shelf is a retriever that returns the same documents for every query.
-type shelf []*schema.Document
-
-func (s shelf) Retrieve(context.Context, string, ...retriever.Option) ([]*schema.Document, error) {
-	return s, nil
-}
-
 // ourIndexes are the indexes of this package.
 func ourIndexes() map[string]Func {
-	engine := shelf{{ID: "tool_7"}, {ID: "tool_9"}}
 	return map[string]Func{
-		"keyword": Keyword, "bm25": BM25, "retriever": Retriever(engine),
-		"fused": Fuse(Keyword, BM25, Retriever(engine)), "limited": TimeLimit(time.Minute, BM25),
+		"keyword": Keyword, "bm25": BM25,
+		"fused": Fuse(Keyword, BM25), "limited": TimeLimit(time.Minute, BM25),
 	}
 }
 
@@ -76,11 +67,7 @@ func TestAnIndexThatCannotBeBuiltIsAnError(t *testing.T) {
 			x, err := f(context.Background(), broken)
 			require.NoError(t, err)
 			for range 2 {
-				found, err := x.Search(context.Background(), Query{Text: "+fine"})
-				if name == "retriever" {
-					require.Empty(t, found) // it needs the tools only to know them
-					continue
-				}
+				_, err := x.Search(context.Background(), Query{Text: "+fine"})
 				require.Error(t, err)
 			}
 			require.Empty(t, Explain(x, Query{Text: "fine"}, "fine"))

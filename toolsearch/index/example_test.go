@@ -11,13 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudwego/eino/components/embedding"
-	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
@@ -65,43 +62,12 @@ func ExampleBM25() {
 	// travel__find_hotel
 }
 
-// engine stands in for a search engine with an Eino retriever.
-type engine struct{ docs []*schema.Document }
-
-func (e engine) Retrieve(_ context.Context, query string, _ ...retriever.Option) (found []*schema.Document, err error) {
-	for _, d := range e.docs {
-		if strings.Contains(d.Content, query) {
-			found = append(found, d)
-		}
-	}
-	return found, nil
-}
-
-// Documents makes the documents that an engine stores; one call of its Eino indexer
-// stores them.
-func ExampleDocuments() {
-	docs, err := index.Documents(context.Background(), cityTools())
-	fmt.Println(len(docs), err)
-	fmt.Println(docs[0].MetaData[index.ToolNameKey])
-	// Output:
-	// 2 <nil>
-	// weather__get_forecast
-}
-
-// Any Eino retriever can rank tools.
-func ExampleRetriever() {
-	docs, _ := index.Documents(context.Background(), cityTools())
-	find(index.Retriever(engine{docs}), "weather")
-	// Output: weather__get_forecast
-}
-
 // Several rankings become one; an engine behind a network gets a time limit, and the search
 // goes on without it when it does not answer.
 func ExampleFuse() {
-	docs, _ := index.Documents(context.Background(), cityTools())
 	find(index.Fuse(
 		index.BM25,
-		index.TimeLimit(300*time.Millisecond, index.Retriever(engine{docs})),
+		index.TimeLimit(300*time.Millisecond, index.Keyword),
 	), "weather")
 	// Output: weather__get_forecast
 }
@@ -121,30 +87,6 @@ func printFirst(f index.Func, query string) {
 		return
 	}
 	fmt.Println(found[0].Name)
-}
-
-// bags stands in for an embedding model: one dimension for each of a few meanings.
-type bags struct{}
-
-func (bags) EmbedStrings(_ context.Context, texts []string, _ ...embedding.Option) ([][]float64, error) {
-	meanings := [][]string{{"weather", "forecast", "umbrella"}, {"hotel", "sleep", "travel"}, {"mail"}}
-	all := make([][]float64, len(texts))
-	for i, text := range texts {
-		all[i] = []float64{.1, .1, .1}
-		for at, words := range meanings {
-			for _, word := range words {
-				all[i][at] += float64(strings.Count(strings.ToLower(text), word))
-			}
-		}
-	}
-	return all, nil
-}
-
-// Any Eino embedder finds tools by what words mean. The vectors are kept in the store: a
-// directory, here memory.
-func ExampleEmbedding() {
-	printFirst(index.Embedding("bags-1", bags{}, store.NewMemory(0)), "forecasts")
-	// Output: weather__get_forecast
 }
 
 // An index behind a network may take half a second for each search. Alone, Eino's keyword

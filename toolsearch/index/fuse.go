@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/ranking"
 )
 
 const (
@@ -105,7 +106,8 @@ func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, err
 }
 
-func (x *limitedIndex) terms(q Query, name string) []einolean.Term { return Explain(x.Index, q, name) }
+// Terms implements what [Explain] asks.
+func (x *limitedIndex) Terms(q Query, name string) []einolean.Term { return Explain(x.Index, q, name) }
 
 type fusedIndex []Index
 
@@ -147,7 +149,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	found := slices.SortedFunc(maps.Values(merged), func(a, b Result) int { // equal ones are in the order of their names
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
-	return firstOf(found, limit), nil
+	return ranking.First(found, limit), nil
 }
 
 // askAll asks all parts at once.
@@ -161,8 +163,8 @@ func (parts fusedIndex) askAll(ctx context.Context, q Query) (results [][]Result
 	return results, errs
 }
 
-// terms are those of the first part that can tell.
-func (parts fusedIndex) terms(q Query, name string) []einolean.Term {
+// Terms returns those of the first part that has any.
+func (parts fusedIndex) Terms(q Query, name string) []einolean.Term {
 	for _, x := range parts {
 		if terms := Explain(x, q, name); len(terms) > 0 {
 			return terms

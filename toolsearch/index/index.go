@@ -39,8 +39,8 @@ type Result struct {
 	Name string
 	// Score is higher for a better fit; its scale is the index's own. If it is not a number, 0.
 	Score float64
-	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, assuming
-	// that no tool serves one query in two. It means the same for every query, catalogue and
+	// Confidence is the probability, from 0 to 1, that the tool serves the query, if half of all
+	// queries have a suitable tool. It means the same for every query, catalogue and
 	// index. If zero and toolsearch.Config.MinConfidence is set, it becomes the highest
 	// confidence that BM25 has for the tool or for one further down. If BM25 finds none of the
 	// tools, it stays unknown, and no result is refused for it.
@@ -53,14 +53,14 @@ type Result struct {
 type Func func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explain returns what each word of a query adds to the score of a tool; nothing if the index does
-// not know the tool, or is none of this package.
+// not know the tool, or is of neither this package nor package semantic.
 func Explain(x Index, q Query, name string) []einolean.Term {
 	t, ok := x.(interface {
-		terms(q Query, name string) []einolean.Term
+		Terms(q Query, name string) []einolean.Term
 	})
 	if !ok {
 		return nil
 	}
-	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.terms(q, name), nil })
+	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.Terms(q, name), nil })
 	return terms
 }

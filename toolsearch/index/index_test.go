@@ -6,16 +6,12 @@ package index_test
 import (
 	"context"
 	"errors"
-	"math"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/cloudwego/eino/components/embedding"
-	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -85,7 +81,8 @@ func TestFuseGoesOnWithWhatAnswers(t *testing.T) {
 	require.Equal(t, "gamma", own[0].Name, "nil is the keyword score")
 	_, err = index.Fuse()(context.Background(), infos("alpha"))
 	require.Error(t, err)
-	_, err = index.Fuse(index.Keyword, index.Retriever(nil))(context.Background(), infos("alpha"))
+	refusing := func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, errors.New("no") }
+	_, err = index.Fuse(index.Keyword, refusing)(context.Background(), infos("alpha"))
 	require.ErrorContains(t, err, "part 1")
 }
 
@@ -112,20 +109,10 @@ func (d deaf) Search(context.Context, index.Query) ([]index.Result, error) {
 	return nil, nil
 }
 
-func (d deaf) EmbedStrings(ctx context.Context, texts []string, _ ...embedding.Option) ([][]float64, error) {
-	if len(texts) > 1 || !strings.Contains(texts[0], "zzz") { // the tools, and their probes
-		return (&embedder{of: meaning}).EmbedStrings(ctx, texts)
-	}
-	d.asked.Add(1)
-	time.Sleep(time.Hour)
-	return nil, nil
-}
-
 func TestAnIndexThatDoesNotEndLeavesOneSearchBehind(t *testing.T) {
 	for name, f := range map[string]func(deaf) index.Func{
-		"limited":   func(d deaf) index.Func { return index.TimeLimit(time.Second, d.index) },
-		"fused":     func(d deaf) index.Func { return index.Fuse(d.index, index.Keyword) },
-		"embedding": func(d deaf) index.Func { return index.Embedding("m", d, nil) },
+		"limited": func(d deaf) index.Func { return index.TimeLimit(time.Second, d.index) },
+		"fused":   func(d deaf) index.Func { return index.Fuse(d.index, index.Keyword) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -181,93 +168,6 @@ func TestTimeLimitEndsASearch(t *testing.T) {
 	})
 }
 
-// library is a retriever that returns its documents, and notes what it is asked.
-type library struct {
-	docs  []*schema.Document
-	err   error
-	query string
-	topK  int
-}
-
-func (s *library) Retrieve(_ context.Context, query string, opts ...retriever.Option) ([]*schema.Document, error) {
-	s.query = query
-	if o := retriever.GetCommonOptions(nil, opts...); o.TopK != nil {
-		s.topK = *o.TopK
-	}
-	return s.docs, s.err
-}
-
-func doc(id string, meta string, score float64) *schema.Document {
-	d := &schema.Document{ID: id}
-	if meta != "" {
-		d.MetaData = map[string]any{index.ToolNameKey: meta}
-	}
-	if score != 0 {
-		d.WithScore(score)
-	}
-	return d
-}
-
-func TestRetrieverIndexKnowsToolsByMetaDataOrID(t *testing.T) {
-	s := &library{docs: []*schema.Document{
-		nil, doc("beta", "", 0), doc("row 7", "alpha", .9), doc("beta", "", .8), doc("gamma", "unknown", 0), doc("nobody", "", 0), doc("alpha", "delta", .5), doc("alpha", "", .4),
-	}}
-	found, err := askIndex(t, index.Retriever(s), index.Query{Text: "some +words", Limit: 0})
-	require.NoError(t, err)
-	require.Empty(t, found, "no tool has the required word")
-	found, err = askIndex(t, index.Retriever(s), index.Query{Text: "some words"})
-	require.NoError(t, err)
-	require.Equal(t, []index.Result{{Name: "beta", Score: 1. / 2}, {Name: "alpha", Score: .9}, {Name: "gamma", Score: 1. / 5}, {Name: "delta", Score: .5}}, found)
-	require.Equal(t, "some words", s.query)
-	require.Equal(t, 5, s.topK, "all tools, where there is no limit")
-	found, err = askIndex(t, index.Retriever(s), index.Query{Text: "some words", Limit: 2})
-	require.NoError(t, err)
-	require.Len(t, found, 2)
-	require.Equal(t, 2, s.topK)
-}
-
-// An engine that divides by nothing loses none of the tools that it found.
-func TestADocumentWithoutANumberAsItsScoreIsFound(t *testing.T) {
-	s := &library{docs: []*schema.Document{doc("beta", "", math.NaN()), doc("alpha", "", math.Inf(1)), doc("gamma", "", math.NaN())}}
-	found, err := askIndex(t, index.Retriever(s), index.Query{Text: "some words"})
-	require.NoError(t, err)
-	require.Equal(t, []index.Result{{Name: "beta", Score: 1}, {Name: "alpha", Score: math.Inf(1)}, {Name: "gamma", Score: 1. / 3}}, found)
-}
-
-func TestRetrieverIndexLooksForRequiredWords(t *testing.T) {
-	s := &library{docs: []*schema.Document{doc("gamma", "", .9), doc("alpha", "", .8), doc("beta", "", .7), doc("alpha_beta", "", .6)}}
-	for _, c := range []struct {
-		query string
-		limit int
-		want  []string
-		topK  int
-	}{
-		{"+alpha thing", 0, []string{"alpha", "alpha_beta"}, 5},
-		{"thing +ALPHA", 1, []string{"alpha"}, 4},
-		{"+alpha +beta", 2, []string{"alpha_beta"}, 5},
-		{"+nothing", 2, nil, 5},
-	} {
-		found, err := askIndex(t, index.Retriever(s), index.Query{Text: c.query, Limit: c.limit})
-		require.NoError(t, err)
-		var names []string
-		for _, r := range found {
-			names = append(names, r.Name)
-		}
-		require.Equal(t, c.want, names, c.query)
-		require.Equal(t, c.topK, s.topK, c.query)
-		require.NotContains(t, s.query, "+")
-	}
-	s.query = "untouched"
-	found, err := askIndex(t, index.Retriever(s), index.Query{Text: " "})
-	require.NoError(t, err)
-	require.Empty(t, found)
-	require.Equal(t, "untouched", s.query, "nothing is asked where there are no words")
-
-	s.err = errors.New("down")
-	_, err = askIndex(t, index.Retriever(s), index.Query{Text: "some words"})
-	require.ErrorIs(t, err, s.err)
-}
-
 // desk are tools of which none cuts hair.
 func desk() []tool.BaseTool {
 	return []tool.BaseTool{
@@ -304,16 +204,6 @@ func confidences(t *testing.T, f index.Func, text string) map[string]float64 {
 	return out
 }
 
-// retrieving finds tools by name, in this order.
-type retrieving []string
-
-func (r retrieving) Retrieve(context.Context, string, ...retriever.Option) (docs []*schema.Document, err error) {
-	for _, name := range r {
-		docs = append(docs, &schema.Document{ID: name})
-	}
-	return docs, nil
-}
-
 func TestEveryIndexHasAConfidence(t *testing.T) {
 	best := func(c map[string]float64) (most float64) {
 		for _, v := range c {
@@ -321,21 +211,13 @@ func TestEveryIndexHasAConfidence(t *testing.T) {
 		}
 		return most
 	}
-	all := retrieving{"weather__forecast", "mail__send", "agenda__create_event", "agenda__list_events", "drive__search_files"}
 	for name, f := range map[string]index.Func{
 		"keyword": index.Keyword, "bm25": index.BM25, "limited": index.TimeLimit(time.Minute, index.BM25),
-		"fused":     index.Fuse(index.TimeLimit(time.Minute, index.Keyword), index.TimeLimit(time.Minute, index.BM25)),
-		"retriever": index.Retriever(all),
+		"fused": index.Fuse(index.TimeLimit(time.Minute, index.Keyword), index.TimeLimit(time.Minute, index.BM25)),
 	} {
 		require.Greater(t, best(confidences(t, f, "weather forecast")), .5, name)
 		require.Less(t, best(confidences(t, f, haircut)), .4, name)
 	}
-	lexical := confidences(t, index.BM25, "weather forecast")
-	behind := confidences(t, index.Retriever(retrieving{"mail__send", "weather__forecast", "drive__search_files"}), "weather forecast")
-	require.Equal(t, map[string]float64{
-		"mail__send": lexical["weather__forecast"], "weather__forecast": lexical["weather__forecast"], "drive__search_files": lexical["weather__forecast"],
-	}, behind, "before, at and after the only tool that the words speak for")
-	require.Zero(t, best(confidences(t, index.Retriever(retrieving{"mail__send"}), "weather forecast")), "not known")
 }
 
 // An index that ends its goroutine has failed at once.

@@ -19,6 +19,8 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/ranking"
+	"github.com/einolean/einolean/toolsearch/internal/tooltext"
 )
 
 // Keyword ranks exactly as Eino does, on every input. For each keyword a tool gets the
@@ -58,7 +60,8 @@ func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return resultsOf(hits, x.Name), nil
 }
 
-func (k keywordIndex) terms(q Query, name string) []einolean.Term {
+// Terms implements what [Explain] asks.
+func (k keywordIndex) Terms(q Query, name string) []einolean.Term {
 	x := k.index()
 	doc, ok := x.Lookup(name)
 	if !ok {
@@ -84,14 +87,6 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 		out[i] = Result{Name: name(h.Doc), Score: h.Score, Confidence: h.Confidence}
 	}
 	return out
-}
-
-// firstOf returns the first results of a ranking; all if limit is not positive.
-func firstOf(found []Result, limit int) []Result {
-	if limit > 0 && len(found) > limit {
-		return found[:limit]
-	}
-	return found
 }
 
 // BM25 ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
@@ -123,7 +118,7 @@ func bm25Of(s *catalog.Set) (*bm25.Index, error) {
 		for i, e := range tools {
 			docs[i] = keyword.Doc{
 				Name: e.Info.Name, Server: toolnames.Server(e.Info.Name), Description: e.Info.Desc,
-				Params: indexedParams(e.Info), Phrases: phrases(e.Info), Hints: hintsOf(e.Info),
+				Params: tooltext.Params(e.Info), Phrases: tooltext.Phrases(e.Info), Hints: tooltext.Hints(e.Info),
 			}
 		}
 		return postings.NewSegment(docs)
@@ -175,7 +170,7 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 	for i, r := range found {
 		found[i].Confidence = confidences[r.Name]
 	}
-	raise(found)
+	ranking.RaiseConfidence(found, func(r *Result) *float64 { return &r.Confidence })
 	return nil
 }
 
@@ -207,22 +202,8 @@ func (b bm25Index) IsRequestFor(_ catalog.Door, text, name string) bool {
 	return !ok || x.IsRequestFor(text, doc)
 }
 
-// raise gives each result the highest confidence at its place or further down. Those after the
-// last known one get the lowest. If none is known, all stay unknown.
-func raise(found []Result) {
-	best, least := 0.0, 1.0
-	for i := len(found) - 1; i >= 0; i-- {
-		if c := found[i].Confidence; c > 0 {
-			best, least = max(best, c), min(least, c)
-		}
-		found[i].Confidence = best
-	}
-	for i := len(found) - 1; i >= 0 && best > 0 && found[i].Confidence == 0; i-- {
-		found[i].Confidence = least
-	}
-}
-
-func (b bm25Index) terms(q Query, name string) []einolean.Term {
+// Terms implements what [Explain] asks.
+func (b bm25Index) Terms(q Query, name string) []einolean.Term {
 	x, err := bm25Of(b.tools)
 	if err != nil {
 		return nil

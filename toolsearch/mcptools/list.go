@@ -156,7 +156,7 @@ func (u *listUpdate) add(t *mcp.Tool) {
 		return
 	}
 	if other, taken := u.ownNames[made.info.Name]; taken {
-		u.refuse(t.Name, fmt.Errorf("it would be called %s, like %q", made.info.Name, other))
+		u.refuse(t.Name, fmt.Errorf("tool name %s collides with tool %q", made.info.Name, other))
 		return
 	}
 	u.ownNames[made.info.Name] = t.Name

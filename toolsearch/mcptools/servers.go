@@ -183,7 +183,7 @@ func (s *Servers) reportCollisions(sets []*toolset.Set, reported map[string]bool
 			key := s.names[i] + "\x00" + info.Name
 			collisions[key] = true
 			if !reported[key] {
-				err := fmt.Errorf("it would be called %s, like a tool of the server %q", info.Name, owner)
+				err := fmt.Errorf("tool name %s collides with a tool of server %q", info.Name, owner)
 				s.emit(s.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
 			}
 			return false

@@ -37,6 +37,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/vectors"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/index/semantic"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -297,10 +298,10 @@ var recordedModels = []string{"glove", sentenceModel}
 
 const sentenceModel = "use"
 
-// withVectors is index.Embedding with the tools embedded before the first query. It runs in a bubble of package synctest.
+// withVectors is semantic.Embedding with the tools embedded before the first query. It runs in a bubble of package synctest.
 func withVectors(name string, e embedding.Embedder) namedIndex {
 	return namedIndex{name, func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
-		x, err := index.Embedding(name, e, nil)(ctx, tools)
+		x, err := semantic.Embedding(name, e, nil)(ctx, tools)
 		if err == nil {
 			_, err = x.Search(ctx, index.Query{Text: "anything"})
 		}
@@ -332,7 +333,7 @@ func vectorsAlone(e embedderFunc) index.Func {
 		for i, info := range tools {
 			all[i] = describing{info: info}
 		}
-		docs, err := index.Documents(ctx, all)
+		docs, err := semantic.Documents(ctx, all)
 		for _, doc := range docs {
 			x.names = append(x.names, doc.ID)
 			err = errors.Join(err, x.tools.Add(e(doc.Content)))

@@ -30,8 +30,8 @@ import (
 
 const (
 	// PhrasesKey is the key of a tool's Extra with further ways to ask for it, as people do:
-	// a []string (or its form after JSON), or one string. index.BM25, index.Embedding and
-	// index.Documents read the first 32, and 512 bytes of each.
+	// a []string (or its form after JSON), or one string. index.BM25, semantic.Embedding and
+	// semantic.Documents read the first 32, and 512 bytes of each.
 	PhrasesKey = "search_phrases"
 	// OutputSchemaKey is the key of a tool's Extra under which it may say, as the text of a JSON
 	// schema, what it returns. The model that writes programs reads it as a type.

@@ -27,7 +27,7 @@ type advice struct {
 // The limits from which the presets save anything: see toolsearch.Recommended and
 // reduction.Recommended. A test compares them.
 const (
-	hideAbove         = 3_000  // tokens of tool definitions
+	minTokensToHide         = 3_000  // tokens of tool definitions
 	maxLengthForTrunc = 10_000 // bytes of a result
 	previewBytesLeft  = 3_300  // of a truncated result
 	maxTokensForClear = 32_000 // tokens of a request
@@ -60,7 +60,7 @@ func candidates(c *window.Conversation) []advice {
 	if !hidesTools(c) {
 		all = append(all, definitions(c))
 	}
-	if c.Totals().Left == 0 {
+	if c.Totals().Omissions == 0 {
 		all = append(all, results(c))
 	}
 	return all
@@ -76,7 +76,7 @@ func definitions(c *window.Conversation) advice {
 	a := advice{Kind: "tools", Setting: known.RecommendedTools}
 	for _, call := range c.Calls {
 		a.Tokens += call.By[window.OwnTools]
-		a.saving += max(0, call.By[window.OwnTools]-hideAbove)
+		a.saving += max(0, call.By[window.OwnTools]-minTokensToHide)
 	}
 	return a
 }
@@ -102,7 +102,7 @@ func results(c *window.Conversation) advice {
 
 // searchCost is what hiding tools cost, where that is more than it saved.
 func searchCost(c *window.Conversation) advice {
-	a, hidden := advice{Kind: "hide_above", Setting: known.HideAbove}, 0
+	a, hidden := advice{Kind: "hide_above", Setting: known.MinTokensToHide}, 0
 	for _, call := range c.Calls {
 		if call.Without == nil && slices.ContainsFunc(call.Did, func(use window.ToolUse) bool { return parts.Searches(use.Tool) }) {
 			a.Tokens += call.Tokens.Estimated
@@ -122,8 +122,8 @@ func readBacks(c *window.Conversation) advice {
 	a, truncated, cleared := advice{Kind: "read_back", Setting: known.MaxTokensForClear}, 0, 0
 	for _, call := range c.Calls {
 		a.Tokens += call.By[window.Page]
-		truncated += call.LeftOut.Cut
-		cleared += call.LeftOut.Cleared
+		truncated += call.OmittedTokens.Cut
+		cleared += call.OmittedTokens.Cleared
 	}
 	if truncated > cleared {
 		a.Setting = known.MaxLengthForTrunc

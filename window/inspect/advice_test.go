@@ -81,10 +81,10 @@ func TestAdvice_NamesWhatSavesMost(t *testing.T) {
 		"many results": {append([]window.Part{talk}, many(40, window.Part{Category: window.Result, Tokens: 1000, Bytes: 4000})...), nil,
 			&advice{Kind: "results", Setting: "reduction.Recommended(store)", Tokens: 120_000, Of: 164_000}},
 		"hiding costs more": {[]window.Part{talk, {Category: window.HelpTools, Tokens: 900}}, hidden(400, 1400),
-			&advice{Kind: "hide_above", Setting: "toolsearch.Config.HideAbove", Tokens: 3600, Of: 7600}},
+			&advice{Kind: "hide_above", Setting: "toolsearch.Config.MinTokensToHide", Tokens: 3600, Of: 7600}},
 		"much is read back": {[]window.Part{talk, {Category: window.Page, Tokens: 500}}, nil,
 			&advice{Kind: "read_back", Setting: "reduction.Config.MaxTokensForClear", Tokens: 2000, Of: 6000}},
-		"much of what was truncated is read back": {[]window.Part{talk, {Category: window.Page, Tokens: 500}}, func(c *window.ModelCall) { c.LeftOut.Cut = 900 },
+		"much of what was truncated is read back": {[]window.Part{talk, {Category: window.Page, Tokens: 500}}, func(c *window.ModelCall) { c.OmittedTokens.Cut = 900 },
 			&advice{Kind: "read_back", Setting: "reduction.Config.MaxLengthForTrunc", Tokens: 2000, Of: 6000}},
 		"dearer for no reason that is known": {[]window.Part{talk}, func(c *window.ModelCall) { *c.Without-- }, &advice{Kind: "leave_out", Of: 4000}},
 	} {
@@ -104,7 +104,7 @@ func many(n int, p window.Part) (all []window.Part) {
 }
 
 func TestAdvice_LimitsAreThoseOfThePresets(t *testing.T) {
-	require.Equal(t, toolsearch.Recommended(nil).HideAbove, hideAbove)
+	require.Equal(t, toolsearch.Recommended(nil).MinTokensToHide, minTokensToHide)
 	preset := reduction.Recommended(store.NewMemory(1 << 20))
 	require.EqualValues(t, preset.MaxLengthForTrunc, maxLengthForTrunc)
 	require.EqualValues(t, preset.MaxTokensForClear, maxTokensForClear)

@@ -70,12 +70,12 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 		without, first := 40_000+300*i, id+1
 		call := window.ModelCall{N: i + 1, Run: runs, Conversation: name, Attempt: 1, Start: start, Took: time.Second, Hidden: window.Hidden{Tools: 400, Tokens: 36_000},
 			Without: &without, Answer: next(), Prefix: window.Prefix{Part: -1}, By: map[window.Category]int{}, Did: []window.ToolUse{{Tool: next(), CallID: next(), Arguments: next()}}}
-		left := &window.Left{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Stored: true, Text: id + 1}
+		left := &window.Omission{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Stored: true, Text: id + 1}
 		for j, category := range window.Categories() {
 			id++
 			part := window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Bytes: 400, Text: id}
 			if category == window.ResultCut && i%4 == 2 {
-				part.Left = left
+				part.Omission = left
 			}
 			call.By[category] = part.Tokens
 			call.Tokens.Estimated += part.Tokens
@@ -92,7 +92,7 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 				{Kind: einolean.KindToolsLoaded, Time: start, Tools: &einolean.ToolChange{Added: []string{next()}, AddedCount: 1}},
 			}
 		case 2:
-			call.LeftOut = window.LeftOut{Results: 1, Cut: 8600}
+			call.OmittedTokens = window.OmittedTokens{Results: 1, Cut: 8600}
 			call.Tokens.Reported = &schema.TokenUsage{PromptTokens: 1500, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 900}}
 			call.Prefix = window.Prefix{Same: 900}
 			l["new"] = [][2]int{{id - 1, id}, {first + 9, first + 9}}

@@ -24,10 +24,10 @@ func dearer(calls int) *window.Conversation {
 	return rewritten(calls, []string{"How far is it?"}, func(_ int, l line) {
 		if call, ok := l["call"].(*window.ModelCall); ok {
 			without := call.Tokens.Estimated - call.By[window.HelpTools]
-			call.Hidden, call.LeftOut, call.Without, call.Events = window.Hidden{}, window.LeftOut{}, &without, nil
+			call.Hidden, call.OmittedTokens, call.Without, call.Events = window.Hidden{}, window.OmittedTokens{}, &without, nil
 		}
 		if part, ok := l["part"].(window.Part); ok {
-			part.Left = nil
+			part.Omission = nil
 			l["part"] = part
 		}
 	})

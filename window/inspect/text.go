@@ -262,7 +262,7 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 	}
 	fresh := c.NewParts()
 	for _, p := range fresh {
-		l := p.Left
+		l := p.Omission
 		if l == nil {
 			continue
 		}
@@ -303,7 +303,7 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 }
 
 // programRead is what a program read in the model's place.
-func (t *terminal) programRead(l *window.Left) string {
+func (t *terminal) programRead(l *window.Omission) string {
 	if l.Unknown {
 		return t.say("a program printed %s; what it read is not known", t.count(l.After, "token"))
 	}

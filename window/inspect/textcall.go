@@ -175,7 +175,7 @@ func (t detail) cost() {
 	if c.Hidden.Tools > 0 {
 		fact(c.Hidden.Tokens, t.say("not sent: %s", t.count(c.Hidden.Tools, "hidden tool")))
 	}
-	if out := c.LeftOut.Tokens(); out > 0 {
+	if out := c.OmittedTokens.Total(); out > 0 {
 		fact(out, "not sent: taken out of results")
 	}
 	if c.Without != nil {
@@ -242,7 +242,7 @@ func (t detail) events() {
 }
 
 func (t detail) left() {
-	left := t.c.Left()
+	left := t.c.Omissions()
 	if len(left) == 0 {
 		return
 	}

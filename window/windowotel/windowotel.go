@@ -176,7 +176,7 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 		attribute.Int("einolean.window.tokens", c.Tokens.Estimated),
 		attribute.Int("einolean.hidden.tools", c.Hidden.Tools),
 		attribute.Int("einolean.hidden.tokens", c.Hidden.Tokens),
-		attribute.Int("einolean.left_out.tokens", c.LeftOut.Tokens()),
+		attribute.Int("einolean.left_out.tokens", c.OmittedTokens.Total()),
 		attribute.Int("einolean.prefix.tokens", c.Prefix.Same),
 		attribute.Int("einolean.prefix.lost_tokens", c.Prefix.Lost),
 	}
@@ -216,7 +216,7 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 // isCompacted reports whether the request lacks content of earlier requests: results were cleared,
 // or replaced by a reference to an equal one. A result that was truncated when it returned was
 // never in the conversation as a whole.
-func isCompacted(c *window.ModelCall) bool { return c.LeftOut.Cleared > 0 || c.LeftOut.Referred > 0 }
+func isCompacted(c *window.ModelCall) bool { return c.OmittedTokens.Cleared > 0 || c.OmittedTokens.Referred > 0 }
 
 // usage is a count of tokens that the provider reported, by the name of its attribute.
 type usage struct {
@@ -353,7 +353,7 @@ func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.
 	if c.Without != nil {
 		m.saved.Add(ctx, int64(c.Hidden.Tokens), of, one("einolean.rule", "hidden"))
 	}
-	for rule, tokens := range map[string]int{"cut": c.LeftOut.Cut, "cleared": c.LeftOut.Cleared, "referred": c.LeftOut.Referred, "program": c.LeftOut.Program} {
+	for rule, tokens := range map[string]int{"cut": c.OmittedTokens.Cut, "cleared": c.OmittedTokens.Cleared, "referred": c.OmittedTokens.Referred, "program": c.OmittedTokens.Program} {
 		if tokens > 0 {
 			m.saved.Add(ctx, int64(tokens), of, one("einolean.rule", rule))
 		}

@@ -94,7 +94,7 @@ func call() *window.ModelCall {
 		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: 11}, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
 		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
 		Hidden: window.Hidden{Tools: 400, Tokens: 36_000}, Without: &without,
-		LeftOut: window.LeftOut{Results: 2, Cleared: 8960, Cut: 1000},
+		OmittedTokens: window.OmittedTokens{Results: 2, Cleared: 8960, Cut: 1000},
 		Events: []einolean.Event{
 			{Kind: einolean.KindToolsSearched, Search: &einolean.Search{Query: "convert miles", Took: time.Second, Hits: []einolean.Hit{{Name: "units"}}}},
 			{Kind: einolean.KindResultCut}, {Kind: einolean.KindResultCleared}, {Kind: einolean.KindResultRead},
@@ -196,7 +196,7 @@ func TestNames_FollowConventions(t *testing.T) {
 func TestCall_LeavesOutWhatDoesNotApply(t *testing.T) {
 	for name, c := range map[string]*window.ModelCall{
 		"nothing left out":           {Start: time.Now()},
-		"truncated when it returned": {Start: time.Now(), LeftOut: window.LeftOut{Results: 1, Cut: 900}, Tokens: window.Tokens{Reported: &schema.TokenUsage{PromptTokens: 5}}},
+		"truncated when it returned": {Start: time.Now(), OmittedTokens: window.OmittedTokens{Results: 1, Cut: 900}, Tokens: window.Tokens{Reported: &schema.TokenUsage{PromptTokens: 5}}},
 	} {
 		l := newLab(t, windowotel.Config{})
 		l.tell.Call(context.Background(), c)
@@ -206,9 +206,9 @@ func TestCall_LeavesOutWhatDoesNotApply(t *testing.T) {
 			}, string(kv.Key), name)
 		}
 	}
-	for name, out := range map[string]window.LeftOut{"cleared": {Results: 1, Cleared: 900}, "referred": {Results: 1, Referred: 900}} {
+	for name, out := range map[string]window.OmittedTokens{"cleared": {Results: 1, Cleared: 900}, "referred": {Results: 1, Referred: 900}} {
 		l := newLab(t, windowotel.Config{})
-		l.tell.Call(context.Background(), &window.ModelCall{Start: time.Now(), LeftOut: out})
+		l.tell.Call(context.Background(), &window.ModelCall{Start: time.Now(), OmittedTokens: out})
 		require.Contains(t, l.spans.GetSpans()[0].Attributes, attribute.Bool("gen_ai.conversation.compacted", true), name)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/store"
 )
 
@@ -89,26 +90,26 @@ type requirement struct {
 }
 
 var (
-	lines       = requirement{"Read", func(s *suite) bool { return s.reader != nil }}
-	ranges      = requirement{"ReadRange", func(s *suite) bool { return s.ranger != nil }}
-	create      = requirement{"Create", func(s *suite) bool { return s.creator != nil }}
-	createAny   = requirement{"CreateAny", func(s *suite) bool { return s.anyCreator != nil }}
-	cleaner     = requirement{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
-	readable    = requirement{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
-	canAge      = requirement{"Options.Age", func(s *suite) bool { return s.Age != nil }}
-	contexts    = requirement{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
-	cleansPaths = requirement{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
+	lines           = requirement{"Read", func(s *suite) bool { return s.reader != nil }}
+	ranges          = requirement{"ReadRange", func(s *suite) bool { return s.ranger != nil }}
+	create          = requirement{"Create", func(s *suite) bool { return s.creator != nil }}
+	createFirstFree = requirement{"CreateFirstFree", func(s *suite) bool { return s.firstFreeCreator != nil }}
+	cleaner         = requirement{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
+	readable        = requirement{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
+	canAge          = requirement{"Options.Age", func(s *suite) bool { return s.Age != nil }}
+	contexts        = requirement{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
+	cleansPaths     = requirement{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
 )
 
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
-	store      store.Backend
-	reader     store.Reader
-	ranger     store.RangeReader
-	creator    store.Creator
-	anyCreator store.AnyCreator
-	cleaner    store.Cleaner
+	store            store.Backend
+	reader           store.Reader
+	ranger           store.RangeReader
+	creator          store.Creator
+	firstFreeCreator backend.FirstFreeCreator
+	cleaner          store.Cleaner
 }
 
 func newSuite(files store.Backend, opts Options) *suite {
@@ -116,7 +117,7 @@ func newSuite(files store.Backend, opts Options) *suite {
 	s.reader, _ = store.As[store.Reader](files)
 	s.ranger, _ = store.As[store.RangeReader](files)
 	s.creator, _ = store.As[store.Creator](files)
-	s.anyCreator, _ = store.As[store.AnyCreator](files)
+	s.firstFreeCreator, _ = store.As[backend.FirstFreeCreator](files)
 	s.cleaner, _ = store.As[store.Cleaner](files)
 	return s
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// anyStore is a store whose CreateAny is create.
+// anyStore is a store whose CreateFirstFree is create.
 type anyStore struct {
 	*backend.Memory
 	create func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error)
 }
 
-func (a anyStore) CreateAny(ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+func (a anyStore) CreateFirstFree(ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 	return a.create(a.Memory, ctx, names, content)
 }
 
@@ -59,9 +59,9 @@ const (
 	lawRefused   = "an invalid name is an error, and no later name is tried"
 )
 
-// brokenAnyStores each break another promise of CreateAny.
+// brokenAnyStores each break another promise of CreateFirstFree.
 var brokenAnyStores = map[string]broken{
-	"CreateAny writes over a name that is taken meanwhile": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree writes over a name that is taken meanwhile": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		name, err := firstFree(m, ctx, names)
 		if err != nil {
 			return "", err
@@ -75,14 +75,14 @@ var brokenAnyStores = map[string]broken{
 		}
 		return nameUnless(err, name), err
 	}), []string{lawMeanwhile, lawAnyRace, lawNoName, lawRefused}},
-	"CreateAny gives up when a name is taken meanwhile": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree gives up when a name is taken meanwhile": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		name, err := firstFree(m, ctx, names)
 		if err == nil {
 			err = m.Create(ctx, name, content)
 		}
 		return nameUnless(err, name), err
 	}), []string{lawMeanwhile, lawAnyRace}},
-	"CreateAny streams again into the next name": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree streams again into the next name": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		for attempt := 0; ; attempt++ {
 			name := names(attempt)
 			if name == "" {
@@ -93,20 +93,20 @@ var brokenAnyStores = map[string]broken{
 			}
 		}
 	}), []string{lawMeanwhile, lawAnyRace}},
-	"CreateAny names another file than it wrote": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-		name, err := m.CreateAny(ctx, names, content)
+	"CreateFirstFree names another file than it wrote": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+		name, err := m.CreateFirstFree(ctx, names, content)
 		return strings.Replace(name, "-0", "-1", 1), err
 	}), []string{lawFirstFree, lawAnyRace}},
-	"CreateAny leaves the first free name out": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-		return m.CreateAny(ctx, func(attempt int) string { return names(attempt + 1) }, content)
+	"CreateFirstFree leaves the first free name out": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+		return m.CreateFirstFree(ctx, func(attempt int) string { return names(attempt + 1) }, content)
 	}), []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawAnyFails, lawRefused}},
-	"CreateAny asks for every name first": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree asks for every name first": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		for attempt := 9; attempt > 0; attempt-- {
 			names(attempt)
 		}
-		return m.CreateAny(ctx, names, content)
+		return m.CreateFirstFree(ctx, names, content)
 	}), []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawAnyFails}},
-	"CreateAny reads before it looks for a name": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree reads before it looks for a name": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		all, err := io.ReadAll(content)
 		if err == nil {
 			err = ctx.Err()
@@ -114,18 +114,18 @@ var brokenAnyStores = map[string]broken{
 		if err != nil {
 			return "", err
 		}
-		return m.CreateAny(ctx, names, strings.NewReader(string(all)))
+		return m.CreateFirstFree(ctx, names, strings.NewReader(string(all)))
 	}), []string{lawNoName}},
-	"CreateAny has an error of its own where no name is free": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-		name, err := m.CreateAny(ctx, names, content)
+	"CreateFirstFree has an error of its own where no name is free": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+		name, err := m.CreateFirstFree(ctx, names, content)
 		if errors.Is(err, fs.ErrExist) {
 			err = errors.New("no name is free")
 		}
 		return name, err
 	}), []string{lawNoName}},
-	"CreateAny keeps half a stream": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree keeps half a stream": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		var failed error
-		name, err := m.CreateAny(context.WithoutCancel(ctx), names, readerFunc(func(p []byte) (n int, err error) {
+		name, err := m.CreateFirstFree(context.WithoutCancel(ctx), names, readerFunc(func(p []byte) (n int, err error) {
 			if n, failed = content.Read(p); failed != nil {
 				return n, io.EOF
 			}
@@ -136,19 +136,19 @@ var brokenAnyStores = map[string]broken{
 		}
 		return nameUnless(err, name), err
 	}), []string{lawAnyFails, lawAnyEnds}},
-	"CreateAny names a file though it failed": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-		name, err := m.CreateAny(ctx, names, content)
+	"CreateFirstFree names a file though it failed": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+		name, err := m.CreateFirstFree(ctx, names, content)
 		if errors.Is(err, ErrInjected) {
 			name = names(0)
 		}
 		return name, err
 	}), []string{lawAnyFails}},
-	"CreateAny ignores the context": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-		return m.CreateAny(context.WithoutCancel(ctx), names, content)
+	"CreateFirstFree ignores the context": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+		return m.CreateFirstFree(context.WithoutCancel(ctx), names, content)
 	}), []string{lawAnyEnds}},
-	"CreateAny passes over a name that is refused": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
+	"CreateFirstFree passes over a name that is refused": {anyBy(func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 		skipped := 0
-		return m.CreateAny(ctx, func(attempt int) string {
+		return m.CreateFirstFree(ctx, func(attempt int) string {
 			name := names(attempt + skipped)
 			if name == "/" {
 				skipped++
@@ -157,24 +157,24 @@ var brokenAnyStores = map[string]broken{
 			return name
 		}, content)
 	}), []string{lawRefused}},
-	"CreateAny loses the end of a stream": {func() store.Backend {
+	"CreateFirstFree loses the end of a stream": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-			return NewFaulty(m, Every(Fault{Mode: Torn, After: 5}, OpCreate)).CreateAny(ctx, names, content)
+			return NewFaulty(m, Every(Fault{Mode: Torn, After: 5}, OpCreate)).CreateFirstFree(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawAnyFails, lawAnyEnds}},
-	"CreateAny fails after it stored": {func() store.Backend {
+	"CreateFirstFree fails after it stored": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-			return NewFaulty(m, Every(Fault{Mode: Late}, OpCreate)).CreateAny(ctx, names, content)
+			return NewFaulty(m, Every(Fault{Mode: Late}, OpCreate)).CreateFirstFree(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace}},
-	"CreateAny fails": {func() store.Backend {
+	"CreateFirstFree fails": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-			return NewFaulty(m, Every(Fault{Mode: Fail}, OpCreate)).CreateAny(ctx, names, content)
+			return NewFaulty(m, Every(Fault{Mode: Fail}, OpCreate)).CreateFirstFree(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawRefused}},
-	"CreateAny stores a short stream and says so": {func() store.Backend {
+	"CreateFirstFree stores a short stream and says so": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-			return NewFaulty(m, Every(Fault{Mode: Short, After: 5}, OpCreate)).CreateAny(ctx, names, content)
+			return NewFaulty(m, Every(Fault{Mode: Short, After: 5}, OpCreate)).CreateFirstFree(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawAnyFails, lawAnyEnds}},
 }

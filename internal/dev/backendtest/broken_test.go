@@ -144,7 +144,7 @@ func failedLaws(out []byte) (laws []string) {
 	return laws
 }
 
-// TestSuiteTellsBrokenStoresApart: each fault of CreateAny, of reading and of deleting
+// TestSuiteTellsBrokenStoresApart: each fault of CreateFirstFree, of reading and of deleting
 // breaks the laws that speak of it, and no others.
 func TestSuiteTellsBrokenStoresApart(t *testing.T) {
 	race.Skip(t, "starts a process for each broken store")

@@ -179,13 +179,13 @@ func testCreateCancelled(t *testing.T, s *suite) {
 }
 
 var anyCases = []testCase{
-	{"streamed content is stored under the first free name", testAnyFirstFree, []requirement{createAny}},
-	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile, []requirement{createAny}},
-	{"concurrent calls with the same names each keep their content", testAnyRace, []requirement{createAny}},
-	{"nothing is stored if no name is free", testAnyNoName, []requirement{createAny}},
-	{"content that fails to read leaves nothing under any name", testAnyFails, []requirement{createAny}},
-	{"a context that ends midway leaves nothing under any name", testAnyCancelled, []requirement{createAny, contexts}},
-	{"an invalid name is an error, and no later name is tried", testAnyRefused, []requirement{createAny}},
+	{"streamed content is stored under the first free name", testAnyFirstFree, []requirement{createFirstFree}},
+	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile, []requirement{createFirstFree}},
+	{"concurrent calls with the same names each keep their content", testAnyRace, []requirement{createFirstFree}},
+	{"nothing is stored if no name is free", testAnyNoName, []requirement{createFirstFree}},
+	{"content that fails to read leaves nothing under any name", testAnyFails, []requirement{createFirstFree}},
+	{"a context that ends midway leaves nothing under any name", testAnyCancelled, []requirement{createFirstFree, contexts}},
+	{"an invalid name is an error, and no later name is tried", testAnyRefused, []requirement{createFirstFree}},
 }
 
 // largeStream is more content than the stores of this module hold at once.
@@ -208,7 +208,7 @@ func inOrder(t *testing.T, asked []int) {
 	t.Helper()
 	for i, attempt := range asked {
 		if attempt != i {
-			t.Errorf("CreateAny asked for the names %v, want each once and in order", asked)
+			t.Errorf("CreateFirstFree asked for the names %v, want each once and in order", asked)
 			return
 		}
 	}
@@ -224,9 +224,9 @@ func testAnyFirstFree(t *testing.T, s *suite) {
 				expected = fmt.Sprint("content ", want)
 				content = strings.NewReader(expected)
 			}
-			got, err := s.anyCreator.CreateAny(t.Context(), names, content)
+			got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, content)
 			if name := s.path(fmt.Sprintf("%s-%d", base, want)); err != nil || got != name {
-				t.Fatalf("CreateAny (%s) = %q, %v, want %q", way, got, err, name)
+				t.Fatalf("CreateFirstFree (%s) = %q, %v, want %q", way, got, err, name)
 			}
 			s.requireContent(t, got, expected)
 			inOrder(t, *asked)
@@ -253,14 +253,14 @@ func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 			}
 		})
 		rest := strings.NewReader(content)
-		got, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 			if rest.Len() <= size/2 {
 				take()
 			}
 			return rest.Read(p)
 		}))
 		if want := s.path(base + "-2"); err != nil || got != want {
-			t.Errorf("CreateAny of %d bytes = %q, %v, want %q", size, got, err, want)
+			t.Errorf("CreateFirstFree of %d bytes = %q, %v, want %q", size, got, err, want)
 			continue
 		}
 		s.requireContent(t, got, content)
@@ -275,15 +275,15 @@ func testAnyRace(t *testing.T, s *suite) {
 	atOnce(func(i int, content io.Reader) {
 		names, asked := firstNames(s, "any-race/one", 2*racers)
 		var err error
-		if got[i], err = s.anyCreator.CreateAny(t.Context(), names, content); err != nil {
-			t.Errorf("CreateAny of %d: %v", i, err)
+		if got[i], err = s.firstFreeCreator.CreateFirstFree(t.Context(), names, content); err != nil {
+			t.Errorf("CreateFirstFree of %d: %v", i, err)
 		}
 		inOrder(t, *asked)
 	})
 	owner := make(map[string]int)
 	for i, name := range got {
 		if other, twice := owner[name]; twice {
-			t.Errorf("CreateAny stored %d and %d under %q", other, i, name)
+			t.Errorf("CreateFirstFree stored %d and %d under %q", other, i, name)
 		}
 		owner[name] = i
 		s.requireContent(t, name, raceContent(i))
@@ -295,17 +295,17 @@ func testAnyNoName(t *testing.T, s *suite) {
 	for _, limit := range []int{0, 1} {
 		names, _ := firstNames(s, "none/x", limit)
 		content := &countingReader{Reader: strings.NewReader("second")}
-		if got, err := s.anyCreator.CreateAny(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("CreateAny with %d names, all taken = %q, %v, want fs.ErrExist", limit, got, err)
+		if got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("CreateFirstFree with %d names, all taken = %q, %v, want fs.ErrExist", limit, got, err)
 		}
 		if content.calls > 0 {
-			t.Error("CreateAny read from the content though every name was taken")
+			t.Error("CreateFirstFree read from the content though every name was taken")
 		}
 	}
 	// The last name is taken while the content arrives.
 	names, _ := firstNames(s, "late/x", 1)
 	rest := strings.NewReader("second")
-	_, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+	_, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 		n, err := rest.Read(p)
 		if err != nil {
 			s.write(t, s.path("late/x-0"), "first")
@@ -313,7 +313,7 @@ func testAnyNoName(t *testing.T, s *suite) {
 		return n, err
 	}))
 	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("CreateAny whose only name was taken meanwhile: %v, want fs.ErrExist", err)
+		t.Errorf("CreateFirstFree whose only name was taken meanwhile: %v, want fs.ErrExist", err)
 	}
 	s.requireContent(t, s.path("none/x-0"), "first")
 	s.requireContent(t, s.path("late/x-0"), "first")
@@ -322,8 +322,8 @@ func testAnyNoName(t *testing.T, s *suite) {
 func testAnyFails(t *testing.T, s *suite) {
 	for _, before := range []int{0, 1, 200_000} {
 		names, asked := firstNames(s, fmt.Sprint("any-fails/", before), 3)
-		if got, err := s.anyCreator.CreateAny(t.Context(), names, failingReader(before)); !errors.Is(err, ErrInjected) || got != "" {
-			t.Errorf("CreateAny of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
+		if got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, failingReader(before)); !errors.Is(err, ErrInjected) || got != "" {
+			t.Errorf("CreateFirstFree of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
 		}
 		inOrder(t, *asked)
 		for attempt := range 3 {
@@ -335,8 +335,8 @@ func testAnyFails(t *testing.T, s *suite) {
 func testAnyCancelled(t *testing.T, s *suite) {
 	names, _ := firstNames(s, "any-cancelled", 3)
 	ctx, content := cancelMidway(t)
-	if _, err := s.anyCreator.CreateAny(ctx, names, content); err == nil {
-		t.Error("CreateAny succeeded though its context ended halfway")
+	if _, err := s.firstFreeCreator.CreateFirstFree(ctx, names, content); err == nil {
+		t.Error("CreateFirstFree succeeded though its context ended halfway")
 	}
 	for attempt := range 3 {
 		s.requireMissing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
@@ -366,12 +366,12 @@ func testAnyRefused(t *testing.T, s *suite) {
 			return s.path(fmt.Sprintf("%s-%d", base, attempt))
 		}
 		rest := strings.NewReader("content")
-		got, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 			late()
 			return rest.Read(p)
 		}))
 		if err == nil || got != "" {
-			t.Errorf("CreateAny whose name %d is \"/\" = %q, %v, want an error", bad, got, err)
+			t.Errorf("CreateFirstFree whose name %d is \"/\" = %q, %v, want an error", bad, got, err)
 		}
 		for attempt := range bad {
 			s.requireContent(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")

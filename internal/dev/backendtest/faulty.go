@@ -14,6 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/store"
 )
 
@@ -155,7 +156,7 @@ type FullStore interface {
 	store.Reader
 	store.RangeReader
 	store.Creator
-	store.AnyCreator
+	backend.FirstFreeCreator
 	store.Cleaner
 }
 
@@ -244,13 +245,13 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 	})
 }
 
-// CreateAny implements [store.AnyCreator]. It is a call of OpCreate with an empty
+// CreateFirstFree implements [backend.FirstFreeCreator]. It is a call of OpCreate with an empty
 // path.
-func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (f *Faulty) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	fault := f.record(OpCreate, "")
 	taken := io.LimitReader(content, fault.After)
 	create := func(content io.Reader) (err error) {
-		filePath, err = f.store.CreateAny(ctx, names, content)
+		filePath, err = f.store.CreateFirstFree(ctx, names, content)
 		return err
 	}
 	err = fault.apply(ctx, action{

@@ -36,12 +36,12 @@ func testMixedCase(t *testing.T, s *suite) {
 		}
 		s.requireContent(t, created, "created")
 	}
-	if s.anyCreator != nil {
+	if s.firstFreeCreator != nil {
 		nth := func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }
-		got, err := s.anyCreator.CreateAny(t.Context(), nth, strings.NewReader("any"))
+		got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), nth, strings.NewReader("any"))
 		for way, read := range s.readers() {
 			if _, missing := read(t.Context(), got); err == nil && missing != nil {
-				t.Errorf("%s(%q), which CreateAny returned: %v", way, got, missing)
+				t.Errorf("%s(%q), which CreateFirstFree returned: %v", way, got, missing)
 			}
 		}
 	}

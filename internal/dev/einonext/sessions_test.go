@@ -76,7 +76,7 @@ func planOf(seed uint64) plan {
 	}
 	p.reduction = reduction.Config{
 		MaxLengthForTrunc: []int{500, 3000}[r.IntN(2)], MaxTokensForClear: []int64{1, 600, 2000}[r.IntN(3)],
-		ClearRetentionSuffixLimit: []int{0, 1, 2}[r.IntN(3)], ProvideReadTool: r.IntN(2) == 0, Savings: reduction.Savings{CompactJSON: r.IntN(3) == 0},
+		ClearRetentionSuffixLimit: []int{0, 1, 2}[r.IntN(3)], ProvideReadTool: r.IntN(2) == 0, CompactJSON: r.IntN(3) == 0,
 	}
 	n := 0
 	for range 2 + r.IntN(4) {
@@ -198,7 +198,7 @@ func (a *arm[M]) handler(t testing.TB, name string, second reduction.Backend) ad
 		}
 		h, err = reduction.NewTyped(ctx, &reduction.TypedConfig[M]{
 			Backend: second, MaxLengthForTrunc: c.MaxLengthForTrunc, MaxTokensForClear: c.MaxTokensForClear, RootDir: c.RootDir,
-			ClearRetentionSuffixLimit: c.ClearRetentionSuffixLimit, ProvideReadTool: c.ProvideReadTool, Savings: reduction.Savings{CompactJSON: c.CompactJSON},
+			ClearRetentionSuffixLimit: c.ClearRetentionSuffixLimit, ProvideReadTool: c.ProvideReadTool, CompactJSON: c.CompactJSON,
 		})
 	case "patchtoolcalls":
 		h, err = patchtoolcalls.NewTyped[M](ctx, nil)

@@ -245,7 +245,7 @@ func withAReference[M adk.MessageType]() stop[M] {
 				}
 				return "saved", ran.Add(ctx)
 			})
-			search := searchOf[M](t, toolsearch.Config{DynamicTools: []tool.BaseTool{save}, HideAbove: 1 << 30})
+			search := searchOf[M](t, toolsearch.Config{DynamicTools: []tool.BaseTool{save}, MinTokensToHide: 1 << 30})
 			return adktest.Handlers(search, reductionOf(t, *reduction.RecommendedTyped[M](files)))
 		},
 		check: func(t *testing.T, requests []adktest.Wire[M]) {
@@ -262,7 +262,7 @@ func withNothingHidden[M adk.MessageType]() stop[M] {
 	return stop[M]{
 		before: []adktest.Turn{call("use", names()[7]), call("ask", "approve")}, after: []adktest.Turn{call("again", names()[9])}, ran: 1,
 		handlers: func(t *testing.T, _ *adktest.Ran) []handler[M] {
-			return adktest.Handlers(searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools(), HideAbove: 1 << 30}))
+			return adktest.Handlers(searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools(), MinTokensToHide: 1 << 30}))
 		},
 		check: func(t *testing.T, requests []adktest.Wire[M]) {
 			for _, r := range requests {

@@ -64,7 +64,7 @@ func warned[M adk.MessageType](t *testing.T, streaming bool) {
 			keep := reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 600}
 			if preset {
 				find, keep = *toolsearch.Recommended(dynamicTools()), *reduction.RecommendedTyped[M](files)
-				find.HideAbove, keep.MaxLengthForTrunc = 0, 600
+				find.MinTokensToHide, keep.MaxLengthForTrunc = 0, 600
 			}
 			find.NewIndex, find.OnEvent, keep.OnEvent = broken, onEvent, onEvent
 			find.CatalogLimit, find.Backend = 3, files

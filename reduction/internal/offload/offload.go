@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/store"
 )
 
@@ -47,7 +48,7 @@ func (o *Offloader) Open(b store.Backend) *Store {
 		}
 	}
 	s.creator, _ = store.As[store.Creator](b)
-	s.anyCreator, _ = store.As[store.AnyCreator](b)
+	s.firstFreeCreator, _ = store.As[backend.FirstFreeCreator](b)
 	s.ranges, _ = store.As[store.RangeReader](b)
 	s.reader, _ = store.As[store.Reader](b)
 	s.Cleaner, _ = store.As[store.Cleaner](b)

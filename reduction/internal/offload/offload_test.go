@@ -212,7 +212,7 @@ func TestCandidateName_IsPathWithBoundedSuffix(t *testing.T) {
 	require.Len(t, Padding, SuffixSize)
 }
 
-func TestStream_GetsSuffixWithoutAnyCreator(t *testing.T) {
+func TestStream_GetsSuffixWithoutFirstFreeCreator(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
 	o := newOffloader()

@@ -189,12 +189,12 @@ func (w *streamWriter) closePipe(err error) error {
 // create creates the file at the first path. If that is taken by the time the content has arrived, the store may use a
 // random path instead. create returns the path that was used.
 func (w *streamWriter) create(ctx context.Context, content io.Reader) (string, error) {
-	if w.store.anyCreator == nil {
+	if w.store.firstFreeCreator == nil {
 		return w.firstPath, w.store.create(ctx, w.firstPath, content)
 	}
 	return call(ctx, w.store, func(ctx context.Context) (string, error) {
 		var candidates []string
-		got, err := w.store.anyCreator.CreateAny(ctx, func(n int) string {
+		got, err := w.store.firstFreeCreator.CreateFirstFree(ctx, func(n int) string {
 			if n >= maxTries {
 				return ""
 			}

@@ -30,14 +30,14 @@ const maxMarked = 1 << 15
 
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	Backend    store.Backend
-	creator    store.Creator
-	anyCreator store.AnyCreator
-	ranges     store.RangeReader
-	reader     store.Reader
-	Cleaner    store.Cleaner
-	names      *nameRegistry // shared with all stores of the Offloader
-	timeout    time.Duration // of a call without progress; zero: none
+	Backend          store.Backend
+	creator          store.Creator
+	firstFreeCreator backend.FirstFreeCreator
+	ranges           store.RangeReader
+	reader           store.Reader
+	Cleaner          store.Cleaner
+	names            *nameRegistry // shared with all stores of the Offloader
+	timeout          time.Duration // of a call without progress; zero: none
 
 	mu         sync.Mutex
 	lastMarked map[uint64]time.Time // when names were last marked as used
@@ -347,7 +347,7 @@ func (s *Store) candidateName(at Place, n int, content *string) (name string, un
 		last = 1
 	case !s.Readable():
 		n, last = n+1, 2
-	case content == nil && s.anyCreator == nil:
+	case content == nil && s.firstFreeCreator == nil:
 		n, last = n+1, maxTries+1
 	}
 	switch {

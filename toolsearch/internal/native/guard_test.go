@@ -12,12 +12,12 @@ import (
 )
 
 // These are the limits that the providers document.
-func TestMaxTools_IsTheLimitOfTheProvider(t *testing.T) {
+func TestMaxToolsPerRequest_IsTheLimitOfTheProvider(t *testing.T) {
 	for model, most := range map[string]int{
 		"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128,
 		"Gemini": 512, "AgenticGemini": 512, "Claude": 0, "Ollama": 0,
 	} {
-		require.Equal(t, most, native.MaxTools(modelType(model)), model)
+		require.Equal(t, most, native.MaxToolsPerRequest(modelType(model)), model)
 	}
 }
 

@@ -125,7 +125,7 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 		State: c.State, Usage: c.Usage, AlwaysVisible: c.AlwaysVisible, CanLoad: r.IntN(4) > 0, Limits: visibility.Limits{UnloadAfter: r.IntN(2) * r.IntN(5)},
 	}
 	if !c.Rules.Native {
-		c.input.Limits.MaxTools, c.input.OtherTools = r.IntN(2)*r.IntN(20), len(c.OwnTools())
+		c.input.Limits.MaxToolsPerRequest, c.input.OtherTools = r.IntN(2)*r.IntN(20), len(c.OwnTools())
 	}
 	for e := range c.Tools.All() {
 		if c.MayDefer(e) {
@@ -188,7 +188,7 @@ func requireShown(t *testing.T, in someCall, out visibility.Selection, infos []*
 	}
 	if !in.Rules.Native {
 		require.Equal(t, out.State.Visible, append([]string{}, shown...), "at the end, in the order of loading")
-		if most := in.input.Limits.MaxTools; most > 0 && len(names) > most {
+		if most := in.input.Limits.MaxToolsPerRequest; most > 0 && len(names) > most {
 			for _, name := range shown {
 				require.Contains(t, in.AlwaysVisible, name)
 			}

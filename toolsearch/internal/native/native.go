@@ -91,8 +91,8 @@ var adaptersByModelType = map[string]struct{ client, hosted string }{
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
 }
 
-// MaxTools returns how many tools the provider of a model accepts in a request; 0 if that is unknown.
-func MaxTools(model any) int { return maxToolsByModelType[einorun.TypeOf(model)] }
+// MaxToolsPerRequest returns how many tools the provider of a model accepts in a request; 0 if that is unknown.
+func MaxToolsPerRequest(model any) int { return maxToolsByModelType[einorun.TypeOf(model)] }
 
 // Choose returns the rules of an adapter; if that is "", those of the adapter that fits the model. An error that wraps
 // ErrUnsupported is about the model, any other about the adapter.

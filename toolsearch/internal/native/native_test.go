@@ -68,6 +68,6 @@ func TestChoose_UnknownModelAcceptsAnyAdapter(t *testing.T) {
 	rules, err := native.Choose("", nil, true)
 	require.NoError(t, err, "as Eino has it")
 	require.True(t, rules.Native && rules.ClientRuns && rules.ProviderLoads && rules.Adapter == "")
-	require.Zero(t, native.MaxTools(modelType("Wrapper")))
-	require.Equal(t, 128, native.MaxTools(modelType("OpenAI")))
+	require.Zero(t, native.MaxToolsPerRequest(modelType("Wrapper")))
+	require.Equal(t, 128, native.MaxToolsPerRequest(modelType("OpenAI")))
 }

@@ -72,7 +72,7 @@ func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 		tools := testTools{denied: some(r, 5)}
 		in := visibility.Input{
 			Usage: anyUsage(r), CanLoad: r.IntN(4) > 0, OtherTools: r.IntN(4),
-			Limits: visibility.Limits{UnloadAfter: r.IntN(2) * r.IntN(6), MaxTools: r.IntN(2) * r.IntN(12)},
+			Limits: visibility.Limits{UnloadAfter: r.IntN(2) * r.IntN(6), MaxToolsPerRequest: r.IntN(2) * r.IntN(12)},
 		}
 		in.AlwaysVisible = slices.DeleteFunc(some(r, 3), func(name string) bool { return !has(name) })
 		if r.IntN(2) == 0 {
@@ -121,7 +121,7 @@ func requireShown(t *testing.T, in visibility.Input, tools testTools, out visibi
 	for _, name := range in.AlwaysVisible {
 		require.Equal(t, tools.MayShow(context.Background(), name), slices.Contains(shown, name))
 	}
-	if in.Limits.MaxTools > 0 && in.OtherTools+len(shown) > in.Limits.MaxTools {
+	if in.Limits.MaxToolsPerRequest > 0 && in.OtherTools+len(shown) > in.Limits.MaxToolsPerRequest {
 		require.Subset(t, in.AlwaysVisible, shown, "only tools that are always visible exceed the limit")
 	}
 	if !in.CanLoad {

@@ -164,7 +164,7 @@ func (c *conversation[M]) randomSearchConfig() toolsearch.Config {
 	cfg := toolsearch.Config{
 		DynamicTools: c.tools, Protocol: toolsearch.Protocol(g.IntN(4)), OnEvent: c.record, Prefetch: g.IntN(2) * g.IntN(4),
 		AllowUnloadedCalls: g.IntN(3) == 0, UnloadAfter: g.IntN(3) * g.IntN(4), CatalogLimit: g.IntN(3) * 7,
-		HideAbove: g.IntN(3) * 600, MaxTools: g.IntN(3) * 5, MaxResults: g.IntN(3) * 2,
+		MinTokensToHide: g.IntN(3) * 600, MaxToolsPerRequest: g.IntN(3) * 5, MaxResults: g.IntN(3) * 2,
 	}
 	if cfg.Protocol == toolsearch.SearchCall {
 		cfg.UnloadAfter = 0
@@ -200,7 +200,7 @@ func (c *conversation[M]) randomReduceConfig() reduction.TypedConfig[M] {
 	}
 	if g.IntN(2) == 0 {
 		cfg.ClearTargetTokens, cfg.MinSavingBytes = int64(g.IntN(3000)), g.IntN(600)
-		cfg.ReferToRepeats, cfg.ClearArgumentsOver, cfg.CompactJSON = g.IntN(2) == 0, g.IntN(2)*200, g.IntN(2) == 0
+		cfg.DedupeResults, cfg.MaxArgumentBytes, cfg.CompactJSON = g.IntN(2) == 0, g.IntN(2)*200, g.IntN(2) == 0
 		cfg.Preview = reduction.PreviewByKind
 	}
 	if g.IntN(4) == 0 {

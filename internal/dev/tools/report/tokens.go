@@ -122,7 +122,7 @@ func resultTokens(ctx context.Context) (figure, error) {
 	}
 	reduce, err := reduction.New(ctx, &reduction.Config{
 		Backend: store.NewMemory(0), ProvideReadTool: true,
-		MaxLengthForTrunc: 20_000, MaxTokensForClear: 30_000, Savings: reduction.Savings{ClearTargetTokens: 15_000},
+		MaxLengthForTrunc: 20_000, MaxTokensForClear: 30_000, ClearTargetTokens: 15_000,
 	})
 	if err != nil {
 		return figure{}, err

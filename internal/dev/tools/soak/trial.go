@@ -178,7 +178,7 @@ func middlewares[M adk.MessageType](ctx context.Context, p *plan, books *ledger)
 	}
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend: p.store, ProvideReadTool: true, MaxLengthForTrunc: 6_000, MaxTokensForClear: 6_000,
-		Savings: reduction.Savings{ClearTargetTokens: int64(p.rng.IntN(2)) * 3_000}, OnEvent: p.watch(),
+		ClearTargetTokens: int64(p.rng.IntN(2)) * 3_000, OnEvent: p.watch(),
 	})
 	return []adk.TypedChatModelAgentMiddleware[M]{search, reduce}, err
 }

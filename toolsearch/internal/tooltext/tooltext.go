@@ -1,9 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index
-
-// What is indexed of a tool, as far as its schema is read.
+// Package tooltext returns what is indexed of a tool, as far as its schema is read.
+package tooltext
 
 import (
 	"encoding/json"
@@ -18,8 +17,8 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// phrases are the further ways to ask for a tool.
-func phrases(info *schema.ToolInfo) []string {
+// Phrases are the further ways to ask for a tool.
+func Phrases(info *schema.ToolInfo) []string {
 	switch list := info.Extra[toolset.PhrasesKey].(type) {
 	case string:
 		return []string{list}
@@ -37,9 +36,9 @@ func phrases(info *schema.ToolInfo) []string {
 	return nil
 }
 
-// hintsOf returns what a tool's server says about it: the readOnlyHint and destructiveHint of MCP, under the
+// Hints returns what a tool's server says about it: the readOnlyHint and destructiveHint of MCP, under the
 // keys of package mcptools. There, a tool is destructive unless its server says otherwise.
-func hintsOf(info *schema.ToolInfo) keyword.Hints {
+func Hints(info *schema.ToolInfo) keyword.Hints {
 	readOnly, _ := info.Extra["mcp.read_only"].(bool)
 	destructive, known := info.Extra["mcp.destructive"].(bool)
 	return keyword.Hints{ReadOnly: readOnly, Additive: known && !readOnly && !destructive}
@@ -57,9 +56,9 @@ const (
 	maxIndexedBytes = 16 << 10
 )
 
-// indexedParams are the parameters of a tool for an index: names, descriptions and enum
+// Params are the parameters of a tool for an index: names, descriptions and enum
 // values, nested ones as well.
-func indexedParams(info *schema.ToolInfo) (params []keyword.Param) {
+func Params(info *schema.ToolInfo) (params []keyword.Param) {
 	size := 0
 	toolschema.Each(info.ParamsOneOf, func(part toolschema.Param) bool {
 		p := keyword.Param{Name: part.Name, Description: part.Description, Enum: enumTexts(part.Enum), Required: part.Required && part.Depth == 1}
@@ -93,16 +92,19 @@ func enumTexts(values []any) []string {
 	return out
 }
 
+// NameWords returns the words of a tool's name.
+func NameWords(name string) string { return nameMarks.Replace(name) }
+
 var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
 
-// documentText is all that is indexed of a tool, as one text.
-func documentText(info *schema.ToolInfo) string {
+// Document is all that is indexed of a tool, as one text.
+func Document(info *schema.ToolInfo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
-	for _, phrase := range phrases(info) {
+	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, NameWords(info.Name), info.Desc)
+	for _, phrase := range Phrases(info) {
 		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
 	}
-	for _, p := range indexedParams(info) {
+	for _, p := range Params(info) {
 		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
 		if len(p.Enum) > 0 {
 			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index
+package tooltext
 
 import (
 	"encoding/json"
@@ -56,11 +56,11 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			info := read(c.schema)
-			require.Len(t, indexedParams(info), c.params)
+			require.Len(t, Params(info), c.params)
 			require.Equal(t, c.whole, (&catalog.Tool{Info: info}).Parameters() != toolschema.None)
 		})
 	}
 	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {
-		require.Len(t, indexedParams(read(enum(n)))[0].Enum, want)
+		require.Len(t, Params(read(enum(n)))[0].Enum, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index
+package semantic
 
 // An index by the meaning of words: vectors of an embedder, and how they are kept.
 
@@ -20,13 +20,17 @@ import (
 	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/lru"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/vectors"
 	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/ranking"
+	"github.com/einolean/einolean/toolsearch/internal/tooltext"
 )
 
 const (
@@ -46,6 +50,8 @@ const (
 	// vectorScore is the score of the nearest tools when no word matches: about that of one
 	// word in a description.
 	vectorScore = 5.0
+	// wordsDepth is how many results by words are considered.
+	wordsDepth = 200
 	// vectorDepth is how many of the nearest tools are considered.
 	vectorDepth = 30
 	// minStandout is how far above the others a tool must be to be found by its vector alone,
@@ -62,7 +68,7 @@ const (
 // more, the query is not embedded.
 //
 // The first search starts embedding the tools in the background, in batches, with the words
-// of Documents. BM25 answers searches until that is done, and whenever the
+// of [Documents]. BM25 answers searches until that is done, and whenever the
 // embedder fails or takes longer than a second. After three such failures in a row it is
 // not asked for 30 seconds. An embedder that does not find tools by their own names is not
 // used at all, and one that does not tell a query with letters beyond ASCII from the same letters
@@ -76,31 +82,34 @@ const (
 // model names the embedding model, and is part of every key in the store: another model
 // must have another name. If files can be read, vectors are kept there, one file for each
 // version of the catalogue, and only new or changed tools are embedded. If nil, they are
-// computed once in each process. Unlike failures of Fuse's parts, those of the embedder are
+// computed once in each process. Unlike failures of the parts of [index.Fuse], those of the embedder are
 // not reported to OnEvent.
-func Embedding(model string, e embedding.Embedder, files store.Backend) Func {
-	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+func Embedding(model string, e embedding.Embedder, files store.Backend) index.Func {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if model == "" {
-			return nil, errors.New("Embedding needs the name of the model")
+			return nil, errors.New("semantic: Embedding: the name of the model is empty")
 		}
 		if safe.IsNil(e) {
-			return nil, errors.New("Embedding got no embedder")
+			return nil, errors.New("semantic: Embedding: the embedder is nil")
 		}
 		if safe.IsNil(files) {
 			files = nil
 		}
 		reader, _ := store.As[store.Reader](files)
+		words, err := index.BM25(ctx, tools)
+		if err != nil {
+			return nil, err
+		}
 		return &embeddingIndex{
-			bm25Index: bm25Index{catalog.SetOf(ctx, tools)}, infos: tools,
+			words: words, infos: tools,
 			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
 			queries: lru.Map[string, []float64]{MaxEntries: maxCachedQueries},
 		}, nil
 	}
 }
 
-// embeddingIndex builds and explains the part of the words.
 type embeddingIndex struct {
-	bm25Index
+	words  index.Index // BM25
 	infos  []*schema.ToolInfo
 	source vectors.Source
 
@@ -112,17 +121,34 @@ type embeddingIndex struct {
 	queries    lru.Map[string, []float64]
 }
 
+// Build builds the index by words.
+func (x *embeddingIndex) Build(catalog.Door) error { return catalog.Build(x.words) }
+
+// Terms are those of the index by words.
+func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
+	return index.Explain(x.words, q, name)
+}
+
+// RateUnknown rates results as the index by words does.
+func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result {
+	rated, err := rate(ctx, x.words, text, found)
+	if err != nil {
+		return found
+	}
+	return rated
+}
+
 // Search never fails but by the context, or where the words do.
-func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+func (x *embeddingIndex) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
 	tools := x.ready()
 	if tools == nil || strings.TrimSpace(q.Text) == "" || hasRequired(q.Text) {
-		return x.bm25Index.Search(ctx, q)
+		return x.words.Search(ctx, q)
 	}
 	wide := q
 	if q.Limit > 0 { // the nearest may stand further down by words
-		wide.Limit = max(ratedDepth, 2*q.Limit)
+		wide.Limit = max(wordsDepth, 2*q.Limit)
 	}
-	found, err := x.bm25Index.Search(ctx, wide)
+	found, err := x.words.Search(ctx, wide)
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +157,20 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 		weight = vectorWeightAt(found[0].Confidence)
 	}
 	if weight == 0 {
-		return firstOf(found, q.Limit), nil
+		return ranking.First(found, q.Limit), nil
 	}
 	near, err := x.nearness(ctx, tools, q, found)
 	if err != nil || near == nil {
-		return firstOf(found, q.Limit), ctx.Err()
+		return ranking.First(found, q.Limit), ctx.Err()
 	}
-	return firstOf(blend(found, near, weight), q.Limit), nil
+	return ranking.First(blend(found, near, weight), q.Limit), nil
 }
 
 // nearness compares a query with the tools that the words find, in their order, then with the
 // nearest of all, as far as they stand out. A score says how far a tool's similarity to the query is
 // above the others: 1 is where chance alone would put the nearest. It returns nil if the embedder
 // does not know the language of the query.
-func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Query, found []Result) ([]Result, error) {
+func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q index.Query, found []index.Result) ([]index.Result, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil || v == nil {
 		return nil, err
@@ -161,13 +187,13 @@ func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Q
 		return nil, err
 	}
 	chance := max(1, math.Sqrt(2*math.Log(float64(tools.Len()))))
-	all := make([]Result, 0, len(those)+len(nearest))
+	all := make([]index.Result, 0, len(those)+len(nearest))
 	for _, n := range those {
-		all = append(all, Result{Name: tools.Names[n.At], Score: max(0, float64(n.Deviations)/chance)})
+		all = append(all, index.Result{Name: tools.Names[n.At], Score: max(0, float64(n.Deviations)/chance)})
 	}
 	for _, n := range nearest {
 		if beyond := float64(n.Deviations) / chance; beyond >= minStandout {
-			all = append(all, Result{Name: tools.Names[n.At], Score: beyond})
+			all = append(all, index.Result{Name: tools.Names[n.At], Score: beyond})
 		}
 	}
 	return all, nil
@@ -197,7 +223,7 @@ func vectorWeightAt(confidence float64) float64 {
 // blend adds vector scores to a ranking by words, whose order may differ from that of its
 // scores: each place counts as the best score from there on. near begins with the tools of the
 // ranking. Tools that only the vectors found get the confidence of the result after them.
-func blend(lexical, near []Result, weight float64) []Result {
+func blend(lexical, near []index.Result, weight float64) []index.Result {
 	blended, known := slices.Clone(lexical), make(map[string]bool, len(lexical))
 	top := 0.0
 	for i := len(blended) - 1; i >= 0; i-- {
@@ -214,11 +240,11 @@ func blend(lexical, near []Result, weight float64) []Result {
 		case i < len(lexical):
 			blended[i].Score += score
 		case !known[n.Name]:
-			blended = append(blended, Result{Name: n.Name, Score: score})
+			blended = append(blended, index.Result{Name: n.Name, Score: score})
 		}
 	}
-	slices.SortStableFunc(blended, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
-	raise(blended)
+	slices.SortStableFunc(blended, func(a, b index.Result) int { return cmp.Compare(b.Score, a.Score) })
+	ranking.RaiseConfidence(blended, func(r *index.Result) *float64 { return &r.Confidence })
 	return blended
 }
 
@@ -324,10 +350,10 @@ func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools 
 	ctx, cancel := context.WithTimeout(context.Background(), embedAllTime) // that of a search would keep its run, and with it the index
 	defer cancel()
 	source.Wanted = func() bool { return of.Value() != nil }
-	made, err := safe.Wait(ctx, "index: embedding the tools", func() (*vectors.Named, error) {
+	made, err := safe.Wait(ctx, "semantic: embedding the tools", func() (*vectors.Named, error) {
 		texts := make([]vectors.Text, len(tools))
 		for i, info := range tools {
-			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(documentText(info), maxEmbedded), Probe: nameMarks.Replace(info.Name)}
+			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(tooltext.Document(info), maxEmbedded), Probe: tooltext.NameWords(info.Name)}
 		}
 		return source.Load(ctx, texts)
 	})

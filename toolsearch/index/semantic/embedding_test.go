@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index_test
+package semantic_test
 
 import (
 	"context"
@@ -29,6 +29,7 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/index/semantic"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -123,7 +124,7 @@ func namesFound(t *testing.T, x index.Index, text string) (names []string) {
 }
 
 func embedded(t *testing.T, e embedding.Embedder, files store.Backend, infos []*schema.ToolInfo) index.Index {
-	x, err := index.Embedding("test-1", e, files)(context.Background(), infos)
+	x, err := semantic.Embedding("test-1", e, files)(context.Background(), infos)
 	require.NoError(t, err)
 	return x
 }
@@ -413,9 +414,9 @@ func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
 }
 
 func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
-	_, err := index.Embedding("", &embedder{}, nil)(context.Background(), nil)
+	_, err := semantic.Embedding("", &embedder{}, nil)(context.Background(), nil)
 	require.ErrorContains(t, err, "model")
-	_, err = index.Embedding("m", (*embedder)(nil), nil)(context.Background(), nil)
+	_, err = semantic.Embedding("m", (*embedder)(nil), nil)(context.Background(), nil)
 	require.ErrorContains(t, err, "embedder")
 	x := embedded(t, &embedder{of: meaning}, nil, nil)
 	require.Empty(t, namesFound(t, x, "anything"))
@@ -449,7 +450,7 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 	for _, phrases := range []any{[]string{"write down what we paid", "book a bill"}, []any{"book a bill", 7}} {
 		require.Equal(t, "tx_a10", first(index.BM25, opaque(phrases)))
 		require.NotEqual(t, "tx_a10", first(index.Keyword, opaque(phrases)), "the specified score reads names and descriptions")
-		docs, err := index.Documents(context.Background(), opaque(phrases))
+		docs, err := semantic.Documents(context.Background(), opaque(phrases))
 		require.NoError(t, err)
 		require.Contains(t, docs[len(docs)-1].Content, "book a bill")
 	}
@@ -494,7 +495,7 @@ func stopsWithItsIndex(t *testing.T, search func(*testing.T, index.Func) any) {
 	var gone atomic.Bool
 	func() {
 		holds := search(t, func(ctx context.Context, infos []*schema.ToolInfo) (index.Index, error) {
-			x, err := index.Embedding("test-1", e, nil)(ctx, infos)
+			x, err := semantic.Embedding("test-1", e, nil)(ctx, infos)
 			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
 			return x, err
 		})
@@ -517,7 +518,7 @@ func TestACancelledSearchReturnsTheContextsError(t *testing.T) {
 	cancel()
 	for name, f := range map[string]index.Func{
 		"keyword": index.Keyword, "bm25": index.BM25, "fuse": index.Fuse(index.Keyword, index.BM25),
-		"embedding": index.Embedding("test-1", &embedder{of: meaning}, nil), "limit": index.TimeLimit(time.Hour, index.BM25),
+		"embedding": semantic.Embedding("test-1", &embedder{of: meaning}, nil), "limit": index.TimeLimit(time.Hour, index.BM25),
 	} {
 		x, err := f(context.Background(), describedDesk(t))
 		require.NoError(t, err)

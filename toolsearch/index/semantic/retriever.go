@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index
+package semantic
 
 // An Eino retriever as an index, and the documents for it.
 
@@ -20,7 +20,10 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/ranking"
+	"github.com/einolean/einolean/toolsearch/internal/tooltext"
 )
 
 // ToolNameKey is the key of a document's MetaData that holds its tool's name.
@@ -39,39 +42,51 @@ const ToolNameKey = "tool_name"
 // A tool's confidence is the highest that BM25 has for it or for a tool further down,
 // since the retriever ranks it above those. If BM25 finds none of the tools, the
 // confidence is unknown.
-func Retriever(r retriever.Retriever, opts ...retriever.Option) Func {
-	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+func Retriever(r retriever.Retriever, opts ...retriever.Option) index.Func {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if safe.IsNil(r) {
-			return nil, fmt.Errorf("Retriever got no retriever")
+			return nil, errors.New("semantic: Retriever: the retriever is nil")
 		}
-		all := catalog.SetOf(ctx, tools)
-		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
+		words, err := index.BM25(ctx, tools)
+		if err != nil {
+			return nil, err
+		}
+		return retrieverIndex{r, opts, catalog.SetOf(ctx, tools), words}, nil
 	}
 }
 
 type retrieverIndex struct {
 	retriever retriever.Retriever
 	opts      []retriever.Option
-	keyword   keywordIndex
-	bm25      bm25Index
+	tools     *catalog.Set
+	words     index.Index // rates what the retriever finds
 }
 
+// Build implements what [catalog.Build] asks.
 func (x retrieverIndex) Build(catalog.Door) error {
-	_, err := x.keyword.tools.Score()
+	_, err := x.tools.Score()
 	return err
+}
+
+// names are the tools, to look them up; none if the index of their names could not be built.
+func (x retrieverIndex) names() *keyword.Index {
+	if names, err := x.tools.Score(); err == nil {
+		return names
+	}
+	return keyword.New(nil)
 }
 
 // moreForRequired is how many times more documents are requested when some are dropped
 // afterwards.
 const moreForRequired = 4
 
-func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+func (x retrieverIndex) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
 	terms := keyword.Parse(q.Text).Terms
 	text, required := splitRequired(terms)
 	if text == "" {
 		return nil, nil
 	}
-	limit, all := q.Limit, x.keyword.index().Len()
+	limit, all := q.Limit, x.names().Len()
 	if limit <= 0 {
 		limit = all
 	}
@@ -82,14 +97,31 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
 	docs, err := x.retriever.Retrieve(ctx, text, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("index: retrieving %.80q: %w", text, err)
+		return nil, fmt.Errorf("semantic: retrieving %.80q: %w", text, err)
 	}
 	found, err := x.require(ctx, required, x.toolsOf(docs))
 	if err != nil {
 		return nil, err
 	}
-	found = firstOf(found, limit)
-	return found, x.bm25.rate(ctx, q.Text, found)
+	found = ranking.First(found, limit)
+	if len(found) == 0 {
+		return found, nil
+	}
+	return rate(ctx, x.words, q.Text, found)
+}
+
+// rate sets the confidence of results that have none to that of an index by words.
+func rate(ctx context.Context, words index.Index, text string, found []index.Result) ([]index.Result, error) {
+	if err := catalog.Build(words); err != nil {
+		return nil, err
+	}
+	rater, ok := words.(interface {
+		RateUnknown(ctx context.Context, door catalog.Door, text string, found []index.Result) []index.Result
+	})
+	if !ok {
+		return found, nil
+	}
+	return rater.RateUnknown(ctx, catalog.Door{}, text, found), ctx.Err()
 }
 
 // splitRequired returns the words of a query without their marks, and the required ones.
@@ -105,9 +137,9 @@ func splitRequired(terms []keyword.Term) (text string, required keyword.Query) {
 }
 
 // toolsOf returns the known tools of documents, each once.
-func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
-	found := make([]Result, 0, len(docs))
-	seen, tools := map[string]bool{}, x.keyword.index()
+func (x retrieverIndex) toolsOf(docs []*schema.Document) []index.Result {
+	found := make([]index.Result, 0, len(docs))
+	seen, tools := map[string]bool{}, x.names()
 	for place, d := range docs {
 		if d == nil {
 			continue
@@ -124,17 +156,17 @@ func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 		if score == 0 || math.IsNaN(score) {
 			score = 1 / float64(place+1)
 		}
-		found = append(found, Result{Name: name, Score: score})
+		found = append(found, index.Result{Name: name, Score: score})
 	}
 	return found
 }
 
 // require keeps the tools that contain every required word.
-func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []Result) ([]Result, error) {
+func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []index.Result) ([]index.Result, error) {
 	if len(required.Terms) == 0 {
 		return found, nil
 	}
-	tools := x.keyword.index()
+	tools := x.names()
 	hits, err := tools.Search(ctx, required, 0)
 	if err != nil {
 		return nil, err
@@ -162,10 +194,10 @@ func Documents(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, 
 	for i, t := range tools {
 		info, err := catalog.ReadInfo(ctx, t)
 		if err != nil {
-			wrong = append(wrong, &einolean.FieldError{Package: "index", Field: fmt.Sprintf("tools[%d]", i), Err: err})
+			wrong = append(wrong, &einolean.FieldError{Package: "semantic", Field: fmt.Sprintf("tools[%d]", i), Err: err})
 			continue
 		}
-		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{
+		docs = append(docs, &schema.Document{ID: info.Name, Content: tooltext.Document(info), MetaData: map[string]any{
 			ToolNameKey: info.Name, "server": toolnames.Server(info.Name),
 		}})
 	}

@@ -20,7 +20,7 @@ import (
 
 // A run that showed all tools before a checkpoint still does after it, whatever the configuration
 // says now: the record decides, in the list, in the reminder and for the model.
-func TestHideAbove_ResumedRunStillShowsAll(t *testing.T) {
+func TestMinTokensToHide_ResumedRunStillShowsAll(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)

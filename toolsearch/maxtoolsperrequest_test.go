@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// The Config field MaxTools.
+// The Config field MaxToolsPerRequest.
 
 import (
 	"fmt"
@@ -23,22 +23,22 @@ import (
 
 // However much the model loads, no request has more tools than the provider takes; what was
 // used last is there, and what was left out can be loaded again.
-func TestMaxTools_NoRequestExceedsLimit(t *testing.T) {
+func TestMaxToolsPerRequest_NoRequestExceedsLimit(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for n := range uint64(race.Cases(20)) {
-		testMaxToolsNoRequestExceedsLimit[*schema.Message](t, rand.New(rand.NewPCG(seed, n)))
-		testMaxToolsNoRequestExceedsLimit[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, n)))
+		testMaxToolsPerRequestNoRequestExceedsLimit[*schema.Message](t, rand.New(rand.NewPCG(seed, n)))
+		testMaxToolsPerRequestNoRequestExceedsLimit[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, n)))
 	}
 }
 
-func testMaxToolsNoRequestExceedsLimit[M adk.MessageType](t *testing.T, r *rand.Rand) {
+func testMaxToolsPerRequestNoRequestExceedsLimit[M adk.MessageType](t *testing.T, r *rand.Rand) {
 	var tools []tool.BaseTool
 	for i := range 100 {
 		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: fmt.Sprintf("t%02d", i), Desc: "does it"}, nil))
 	}
 	most := 4 + r.IntN(10)
-	mw, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: tools, MaxTools: most})
+	mw, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: tools, MaxToolsPerRequest: most})
 	require.NoError(t, err)
 	var turns []adktest.Turn
 	var last []string
@@ -64,7 +64,7 @@ func testMaxToolsNoRequestExceedsLimit[M adk.MessageType](t *testing.T, r *rand.
 	}
 }
 
-func TestMaxTools_DefaultFollowsModel(t *testing.T) {
+func TestMaxToolsPerRequest_DefaultFollowsModel(t *testing.T) {
 	var tools []tool.BaseTool
 	queries := make([]string, 3)
 	for i := range 300 {
@@ -84,8 +84,8 @@ func TestMaxTools_DefaultFollowsModel(t *testing.T) {
 	require.NoError(t, out.Err)
 	require.Len(t, script.Wires()[1].ToolNames, 128)
 
-	_, err = toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: tools, MaxTools: -1})
-	require.ErrorContains(t, err, "MaxTools")
+	_, err = toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: tools, MaxToolsPerRequest: -1})
+	require.ErrorContains(t, err, "MaxToolsPerRequest")
 }
 
 type gpt struct {

@@ -3,11 +3,13 @@
 
 package toolsearch_test
 
-// The Config field HideAbove.
+// The Config field MinTokensToHide.
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,20 +19,21 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// Up to HideAbove, an agent is sent what it is sent without the middleware, by every protocol.
+// Up to MinTokensToHide, an agent is sent what it is sent without the middleware, by every protocol.
 //
 //claim:bench-04
-func TestHideAbove_FewToolsAreShownUnchanged(t *testing.T) {
-	adktest.Both(t, testHideAboveFewToolsAreShownUnchanged[*schema.Message], testHideAboveFewToolsAreShownUnchanged[*schema.AgenticMessage])
+func TestMinTokensToHide_FewToolsAreShownUnchanged(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideFewToolsAreShownUnchanged[*schema.Message], testMinTokensToHideFewToolsAreShownUnchanged[*schema.AgenticMessage])
 }
 
-func testHideAboveFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, streaming bool) {
 	turns := []adktest.Turn{oneCall("1", "b", `{"city":"Oslo"}`), adktest.Do(toolCall("2", "c"), toolCall("3", "a"), toolCall("4", "own"))}
 	for protocol, set := range waysToSearch[M]() {
 		for way, s := range waysToHide[M](t, streaming) {
@@ -77,7 +80,7 @@ func waysToHide[M adk.MessageType](t testing.TB, streaming bool) map[string]scen
 		"marked tools":     {cfg: toolsearch.Config{DeferMarkedTools: true}, mine: append(sized("a"), marked("b", true), marked("c", nil))},
 	}
 	for name, s := range ways {
-		s.t, s.streaming, s.cfg.HideAbove = t, streaming, 1000
+		s.t, s.streaming, s.cfg.MinTokensToHide = t, streaming, 1000
 		ways[name] = s
 	}
 	return ways
@@ -101,11 +104,11 @@ func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 
 // What an earlier run left in the history is as that of an agent without the middleware, and
 // a search that the model copies from it is answered.
-func TestHideAbove_AnswersSearchWhenNothingIsHidden(t *testing.T) {
-	adktest.Both(t, testHideAboveAnswersSearchWhenNothingIsHidden[*schema.Message], testHideAboveAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
+func TestMinTokensToHide_AnswersSearchWhenNothingIsHidden(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.Message], testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
 }
 
-func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing.T, streaming bool) {
 	for protocol, set := range waysToSearch[M]() {
 		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: sized("a", "b")}}
 		set(&s.cfg)
@@ -115,7 +118,7 @@ func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing
 		}
 		history := []M{adktest.User[M]("please"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{"query":"select:a"}`}), adktest.Result[M]("1", name, `{"matches":["a"]}`), adktest.Assistant[M]("done"),
 			adktest.User[M]("<available-deferred-tools>\na\nb\n</available-deferred-tools>"), adktest.User[M]("again")}
-		s.cfg.HideAbove = 1000
+		s.cfg.MinTokensToHide = 1000
 		call := oneCall("3", "b", `{"city":"Oslo"}`)
 		if s.cfg.Protocol == toolsearch.SearchCall {
 			call = oneCall("3", "call_tool", `{"name":"b","arguments":{"city":"Oslo"}}`)
@@ -136,17 +139,17 @@ func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing
 // A run that shows all tools hides them once they are too many, and goes on hiding when few are left.
 //
 //claim:mcp-02
-func TestHideAbove_KeepsHidingOnceExceeded(t *testing.T) {
-	adktest.Both(t, testHideAboveKeepsHidingOnceExceeded[*schema.Message], testHideAboveKeepsHidingOnceExceeded[*schema.AgenticMessage])
+func TestMinTokensToHide_KeepsHidingOnceExceeded(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideKeepsHidingOnceExceeded[*schema.Message], testMinTokensToHideKeepsHidingOnceExceeded[*schema.AgenticMessage])
 }
 
-func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, streaming bool) {
 	few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
 	for protocol, set := range waysToSearch[M]() {
 		for _, begin := range [][]tool.BaseTool{few, many} {
 			source := &changingSource{}
 			source.have(begin...)
-			s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+			s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, MinTokensToHide: 300}}
 			set(&s.cfg)
 			s.mine = []tool.BaseTool{actionTool("grow", func() { source.have(many...) }), actionTool("shrink", func() { source.have(few...) })}
 			p := s.begin(oneCall("1", "grow", "{}"), oneCall("2", "shrink", "{}"))
@@ -170,18 +173,18 @@ func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, strea
 }
 
 // Servers that connect late do not make a run show all of their tools.
-func TestHideAbove_HidesWhileServersAreMissing(t *testing.T) {
-	adktest.Both(t, testHideAboveHidesWhileServersAreMissing[*schema.Message], testHideAboveHidesWhileServersAreMissing[*schema.AgenticMessage])
+func TestMinTokensToHide_HidesWhileServersAreMissing(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideHidesWhileServersAreMissing[*schema.Message], testMinTokensToHideHidesWhileServersAreMissing[*schema.AgenticMessage])
 }
 
-func testHideAboveHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, streaming bool) {
 	var names []string
 	for i := range 60 {
 		names = append(names, fmt.Sprintf("t%02d", i))
 	}
 	for protocol, set := range waysToSearch[M]() {
 		source := &late{}
-		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, MinTokensToHide: 300}}
 		set(&s.cfg)
 		s.mine = []tool.BaseTool{actionTool("connect", func() {
 			source.have(sized(names...)...)
@@ -210,14 +213,14 @@ func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
 }
 
 // An answer names no search tool where there is none.
-func TestHideAbove_AnswersNameNoSearchTool(t *testing.T) {
-	adktest.Both(t, testHideAboveAnswersNameNoSearchTool[*schema.Message], testHideAboveAnswersNameNoSearchTool[*schema.AgenticMessage])
+func TestMinTokensToHide_AnswersNameNoSearchTool(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideAnswersNameNoSearchTool[*schema.Message], testMinTokensToHideAnswersNameNoSearchTool[*schema.AgenticMessage])
 }
 
-func testHideAboveAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
 	source := &changingSource{}
 	source.have(sized("a", "b")...)
-	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, MinTokensToHide: 300}}
 	s.mine = []tool.BaseTool{actionTool("shrink", func() { source.have(sized("a")...) })}
 	p := s.begin(oneCall("1", "shrink", "{}"), oneCall("2", "b", "{}"))
 	require.Contains(t, p.answer(t, "2"), `There is no tool named "b"`)
@@ -225,18 +228,18 @@ func testHideAboveAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, strea
 }
 
 // A resumed run goes on as it was: it shows all, or hides, with the same tools in place.
-func TestHideAbove_ResumedRunKeepsDecision(t *testing.T) {
-	adktest.Both(t, testHideAboveResumedRunKeepsDecision[*schema.Message], testHideAboveResumedRunKeepsDecision[*schema.AgenticMessage])
+func TestMinTokensToHide_ResumedRunKeepsDecision(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideResumedRunKeepsDecision[*schema.Message], testMinTokensToHideResumedRunKeepsDecision[*schema.AgenticMessage])
 }
 
-func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideResumedRunKeepsDecision[M adk.MessageType](t *testing.T, streaming bool) {
 	for protocol, meta := range map[toolsearch.Protocol]string{toolsearch.Keyword: " tool_search", toolsearch.SearchCall: " tool_search call_tool"} {
 		for grown, want := range map[bool]string{false: "own grow pay a b", true: "own grow pay" + meta} {
 			store, ctx := &adktest.Store{}, context.Background()
 			make := func(tools []tool.BaseTool) (scene[M], *changingSource) {
 				source := &changingSource{}
 				source.have(tools...)
-				s := scene[M]{t: t, streaming: streaming, store: store, cfg: toolsearch.Config{Source: source, HideAbove: 300, Protocol: protocol}}
+				s := scene[M]{t: t, streaming: streaming, store: store, cfg: toolsearch.Config{Source: source, MinTokensToHide: 300, Protocol: protocol}}
 				s.mine = []tool.BaseTool{actionTool("grow", func() {
 					if grown {
 						source.have(append(sized("a", "b"), sized("c", "d", "e")...)...)
@@ -271,11 +274,11 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 }
 
 // What the Filter denies is neither shown nor counted.
-func TestHideAbove_DeniedToolsDoNotCount(t *testing.T) {
-	adktest.Both(t, testHideAboveDeniedToolsDoNotCount[*schema.Message], testHideAboveDeniedToolsDoNotCount[*schema.AgenticMessage])
+func TestMinTokensToHide_DeniedToolsDoNotCount(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideDeniedToolsDoNotCount[*schema.Message], testMinTokensToHideDeniedToolsDoNotCount[*schema.AgenticMessage])
 }
 
-func testHideAboveDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streaming bool) {
+func testMinTokensToHideDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streaming bool) {
 	searched := []M{adktest.User[M]("please"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "tool_search", Args: `{"query":"a"}`}), adktest.Result[M]("1", "tool_search", `{"matches":[]}`), adktest.Assistant[M]("done"), adktest.User[M]("again")}
 	denying := func(phase toolsearch.Phase) toolsearch.Filter {
 		return func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
@@ -298,10 +301,49 @@ func testHideAboveDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streami
 		{"not to be loaded", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseLoad)}, searched[:1], "own a b"},
 		{"not to be shown", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseActive)}, searched[:1], "own a b"},
 	} {
-		c.cfg.DynamicTools, c.cfg.HideAbove = sized("a", "b", "c"), c.limit
+		c.cfg.DynamicTools, c.cfg.MinTokensToHide = sized("a", "b", "c"), c.limit
 		p := scene[M]{t: t, streaming: streaming, cfg: c.cfg}.play(c.history)
 		require.Equal(t, c.tools, p.tools(), c.name)
 	}
-	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simpleTools("a"), HideAbove: -1})
-	require.ErrorContains(t, err, "HideAbove: -1 is negative")
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simpleTools("a"), MinTokensToHide: -1})
+	require.ErrorContains(t, err, "MinTokensToHide: -1 is negative")
+}
+
+// People who try the middleware with three tools see nothing happen, and the log says why.
+func TestMinTokensToHide_ReportsNothingHiddenOnce(t *testing.T) {
+	adktest.Both(t, testMinTokensToHideReportsNothingHiddenOnce[*schema.Message], testMinTokensToHideReportsNothingHiddenOnce[*schema.AgenticMessage])
+}
+
+func testMinTokensToHideReportsNothingHiddenOnce[M adk.MessageType](t *testing.T, streaming bool) {
+	was, out := slog.Default(), &bytes.Buffer{}
+	slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
+	defer slog.SetDefault(was)
+	run := func(cfg toolsearch.Config, runs int) {
+		h, err := toolsearch.NewTyped[M](t.Context(), &cfg)
+		require.NoError(t, err)
+		for range runs {
+			m := adktest.Script[M](oneCall("1", "b", `{"city":"Oslo"}`), adktest.Say("done"))
+			require.NoError(t, adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(h)}.Run(t.Context(), []M{adktest.User[M]("please")}).Err)
+		}
+	}
+	for range 2 {
+		run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 3000}, 2)
+	}
+	require.Equal(t, 1, strings.Count(out.String(), "level=INFO msg=nothing_hidden"), out)
+	require.Contains(t, out.String(), "MinTokensToHide is 3000")
+
+	out.Reset()
+	var events []einolean.Event
+	note := func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindNothingHidden {
+			events = append(events, e)
+		}
+	}
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 3000, OnEvent: note}, 2)
+	require.Len(t, events, 1)
+	require.InDelta(t, 300, events[0].Tools.Tokens, 100)
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), MinTokensToHide: 100, OnEvent: note}, 1)
+	run(toolsearch.Config{DynamicTools: sized("a", "b", "c"), OnEvent: note}, 1)
+	require.Len(t, events, 1, "tools are hidden")
+	require.Empty(t, out.String(), "OnEvent has it")
 }

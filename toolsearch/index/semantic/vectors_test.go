@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package index
+package semantic
 
 // How vectors and words are weighed.
 
@@ -14,9 +14,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
-func resultNames(results []Result) []string {
+func resultNames(results []index.Result) []string {
 	names := make([]string, 0, len(results))
 	for _, r := range results {
 		names = append(names, r.Name)
@@ -31,12 +33,12 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
-		var lexical []Result
-		var quiet []Result
+		var lexical []index.Result
+		var quiet []index.Result
 		for i := range random.IntN(8) {
 			name := fmt.Sprintf("tool %d", i)
-			lexical = append(lexical, Result{Name: name, Score: float64(1 + random.IntN(9)), Confidence: random.Float64()})
-			quiet = append(quiet, Result{Name: name})
+			lexical = append(lexical, index.Result{Name: name, Score: float64(1 + random.IntN(9)), Confidence: random.Float64()})
+			quiet = append(quiet, index.Result{Name: name})
 		}
 		was, top := slices.Clone(lexical), vectorScore
 		for i, r := range lexical {
@@ -47,13 +49,13 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 		loud := slices.Clone(quiet)
 		at := random.IntN(len(lexical) + 1)
 		if at == len(loud) {
-			loud = append(loud, Result{Name: "another"})
+			loud = append(loud, index.Result{Name: "another"})
 		}
 		loud[at].Score = 2 * random.Float64()
 		weight := vectorWeightAt(random.Float64())
 		found := blend(lexical, loud, weight)
 		require.Equal(t, was, lexical)
-		require.True(t, slices.IsSortedFunc(found, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) }))
+		require.True(t, slices.IsSortedFunc(found, func(a, b index.Result) int { return cmp.Compare(b.Score, a.Score) }))
 		name := loud[at].Name
 		place := slices.Index(resultNames(found), name)
 		require.LessOrEqual(t, place, at)
