@@ -76,8 +76,9 @@ type Call struct {
 	// Tool is the name that the program wrote; "" for stored(path).
 	Tool string
 	// Arguments is a JSON object. A number that may have been rounded, of 2^53 and more, is written
-	// with an exponent; an integer beyond that is written digit by digit. If the program passed
-	// anything else, it is a list of what it passed, and the tool does not run.
+	// with an exponent; Infinity is 1e+999, which is none; an integer beyond that is written digit by
+	// digit. If the program passed anything else, it is a list of what it passed, and the tool does
+	// not run.
 	Arguments string
 	// Path is the argument of stored(path).
 	Path string

@@ -39,6 +39,7 @@ type execution struct {
 	state        programs.State
 	computed     time.Duration // CPU time
 	roundCount   int
+	singleCount  int // rounds of one call
 	callCount    int
 }
 
@@ -181,7 +182,7 @@ func (r *execution) Resume(ctx context.Context, results []programs.Result) error
 func (r *execution) replayRounds(ctx context.Context) error {
 	todo := r.rounds[len(r.rounds)-1:]
 	if r.machine == nil {
-		todo, r.computed, r.roundCount, r.callCount = r.rounds, 0, 0, 0
+		todo, r.computed, r.roundCount, r.singleCount, r.callCount = r.rounds, 0, 0, 0, 0
 		if err := r.startProgram(ctx); err != nil {
 			return err
 		}
@@ -216,7 +217,7 @@ func (r *execution) settleCall(ctx context.Context, result programs.Result) erro
 	op, text := "reject", result.Text
 	if !result.Failed {
 		op = "settle"
-		if hasLongInteger(text) {
+		if hasLargeNumber(text) {
 			op = "settle exactly"
 		}
 	}
@@ -348,9 +349,7 @@ func (r *execution) readState(ctx context.Context) error {
 	case s.Over:
 		r.stop(r.texts.format("stopped.calls", limits.Calls))
 	case len(r.state.Calls) > 0:
-		if r.roundCount++; r.roundCount > limits.Rounds {
-			r.stop(r.texts.format("stopped.rounds", limits.Rounds))
-		}
+		r.countRound(len(s.Calls))
 	case !s.Ended:
 		r.stop(r.texts["stopped.waiting"])
 	case s.OK:
@@ -364,6 +363,23 @@ func (r *execution) readState(ctx context.Context) error {
 		r.stop(r.texts.runtimeErrorText(r.code, s.Error, s.Line, r.compiles(ctx)))
 	}
 	return nil
+}
+
+// countRound counts a round of calls, and stops a program that exceeds Limits.Rounds. Only one that
+// mostly waits for single calls is told to make them at the same time.
+func (r *execution) countRound(calls int) {
+	r.roundCount++
+	if calls == 1 {
+		r.singleCount++
+	}
+	limit := r.interpreter.limits.Rounds
+	switch {
+	case r.roundCount <= limit:
+	case 2*r.singleCount > r.roundCount:
+		r.stop(r.texts.format("stopped.rounds", limit))
+	default:
+		r.stop(r.texts.format("stopped.batches", limit))
+	}
 }
 
 // notes returns the notes of the prelude, and those that follow from the program's text.
