@@ -259,7 +259,7 @@ func modelOutput(ctx context.Context, c *Config, p *program) string {
 	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
 	switch {
 	case p.isOutOfTurns:
-		lines = append(lines, render("turns", promptData{Limit: c.maxModelCalls()}))
+		lines = append(lines, render("turns", promptData{Limit: c.maxModelCalls(), AtOnce: len(p.answers) > p.saved.Rounds}))
 	case end.Error != "":
 		lines = append(lines, render("error", promptData{Reason: end.Error}))
 	case end.Printed == "" && end.Returned == "":
@@ -272,7 +272,10 @@ func modelOutput(ctx context.Context, c *Config, p *program) string {
 	for _, note := range end.Notes {
 		lines = append(lines, render("note", promptData{Reason: note}))
 	}
-	lines = append(lines, countsText(counts))
+	hasFailed := p.isOutOfTurns || end.Error != "" || failed.Failed
+	if hasFailed || end.Printed == "" && end.Returned == "" {
+		lines = append(lines, countsText(counts, failed.Failed))
+	}
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 	emitEnded(ctx, c, p, text, einolean.Program{Calls: counts, Rounds: p.saved.Rounds, Failed: end.Error != "" || p.isOutOfTurns})
 	return text
@@ -300,7 +303,7 @@ func countsOf(p *program) (counts []einolean.ProgramCalls, last string, failed j
 }
 
 // countsText describes the counts to the model.
-func countsText(counts []einolean.ProgramCalls) string {
+func countsText(counts []einolean.ProgramCalls, hasFailedCall bool) string {
 	var words []string
 	for _, c := range counts {
 		if c.Tool != "" {
@@ -310,7 +313,7 @@ func countsText(counts []einolean.ProgramCalls) string {
 	if len(words) == 0 {
 		return render("none", promptData{})
 	}
-	return render("calls", promptData{Words: words})
+	return render("calls", promptData{Words: words, Failed: hasFailedCall})
 }
 
 // emitEnded emits the event of a program that ended.

@@ -154,6 +154,14 @@
     if (name) throw named(say("await", name));
     return plain(k, x);
   };
+  // A list of nothing but undefined is joined to a text that shows none of it.
+  const join = Array.prototype.join, hasOwn = O.prototype.hasOwnProperty;
+  hidden(Array.prototype, "join", function (separator) {
+    let i = 0;
+    while (i < this.length && this[i] === undefined && apply(hasOwn, this, [i])) i++;
+    if (i > 0 && i === this.length) doubtful = true;
+    return apply(join, this, [separator]);
+  });
   const show = (v) => {
     if (typeof v === "string") {
       if (apply(includes, v, ["undefined"]) || apply(includes, v, ["NaN"])) doubtful = true;
@@ -357,7 +365,7 @@
     const calls = list();
     for (let i = 0; i < queue.length; i++) push(calls, queue[i]);
     queue.length = 0;
-    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over, doubtful});
+    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over, doubtful, shapes: doubtful ? returns() : ""});
   };
 
   return (op, a, b) => {

@@ -320,9 +320,10 @@ type report struct {
 		Number, Line          int
 		Tool, Arguments, Path string
 	} `json:"calls"`
-	OpenCalls       int  `json:"waits"`
-	Ended, OK, Over bool // Over: more calls than are allowed
-	Doubtful        bool // something was undefined, or no number
+	OpenCalls       int    `json:"waits"`
+	Ended, OK, Over bool   // Over: more calls than are allowed
+	Doubtful        bool   // something was undefined, or no number
+	Shapes          string // what the calls returned, if the program is doubtful
 	Returned, Error string
 	Line            int
 	Notes           []string
@@ -390,6 +391,9 @@ func (r *execution) notes(s report) []string {
 	}
 	if s.Doubtful && forIn.MatchString(mask(r.code)) {
 		s.Notes = append(s.Notes, r.texts["mend.forIn"])
+	}
+	if fields := missingFields(mask(r.code), s.Shapes); fields != "" {
+		s.Notes = append(s.Notes, r.texts.format("field", fields))
 	}
 	if s.OK && s.Returned == "" && r.callCount == 0 {
 		if name := uncalledFunction(r.code, false); name != "" {
