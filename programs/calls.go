@@ -110,18 +110,40 @@ func (g callGate) schema(info *schema.ToolInfo) *toolschema.Check {
 	return c
 }
 
-// quoteIfString returns a result as a program reads it. A result of a tool that declares a string
-// is quoted if it would be read as another type.
-func (g callGate) quoteIfString(ctx context.Context, name, text string) string {
+// programResult returns a result as a program reads it: the interpreter reads JSON as its value. So
+// text is quoted that is a string although it looks like JSON: all text of a tool that declares a
+// string, and a number, boolean or null of a tool that declares no output. It is decided once, when
+// the result arrives; the journal keeps the decision.
+func (g callGate) programResult(ctx context.Context, name, text string) string {
 	info := g.infos[name]
 	if t := programturn.ToolsOf(ctx); t != nil {
 		if found, ok := t.Resolve(ctx, name); ok {
 			info = found.Info
 		}
 	}
-	if info == nil || !toolschema.IsString(outputSchema(info)) {
+	output := ""
+	if info != nil {
+		output = outputSchema(info)
+	}
+	switch {
+	case output == "":
+		return quoteScalar(text)
+	case toolschema.IsString(output):
+		return quoteJSON(text)
+	}
+	return text
+}
+
+// quoteScalar quotes a text that is a number, a boolean or null.
+func quoteScalar(text string) string {
+	if start := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
 		return text
 	}
+	return quoteJSON(text)
+}
+
+// quoteJSON quotes a text that is JSON and no string.
+func quoteJSON(text string) string {
 	if trimmed := strings.TrimSpace(text); !json.Valid([]byte(trimmed)) || strings.HasPrefix(trimmed, `"`) {
 		return text
 	}
@@ -216,5 +238,5 @@ func readStored(ctx context.Context, path string) *journal.Answer {
 	if err != nil {
 		return &journal.Answer{Text: render("no-store", promptData{Name: path, Reason: safe.ErrorText(err)}), Failed: true}
 	}
-	return &journal.Answer{Text: text}
+	return &journal.Answer{Text: quoteScalar(text)}
 }

@@ -45,7 +45,6 @@ func ExampleNew() {
 	fmt.Println(last[len(last)-1].Content)
 	// Output:
 	// 2
-	// (no calls)
 }
 
 // Programs in an agent on *schema.AgenticMessage.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/programs/internal/journal"
 )
 
 // Events tell results as they come; a provider wants them in the order of the calls.
@@ -48,5 +49,12 @@ func testRepairHistorySorts[M adk.MessageType](t *testing.T) {
 		for i := range want {
 			require.Equal(t, adktest.Dump(want[i]), adktest.Dump(got[i]), "message %d", i)
 		}
+	}
+}
+
+// An answer in a checkpoint is read as it was saved, also one of a version that did not quote numbers.
+func TestResults_JournalDecidesHowTextIsRead(t *testing.T) {
+	for _, text := range []string{`12`, `"12"`, `null`} {
+		require.Equal(t, text, resultOf(journal.Answer{Number: 1, Tool: "count", Text: text}).Text)
 	}
 }

@@ -76,8 +76,9 @@ type Call struct {
 	// Tool is the name that the program wrote; "" for stored(path).
 	Tool string
 	// Arguments is a JSON object. A number that may have been rounded, of 2^53 and more, is written
-	// with an exponent; an integer beyond that is written digit by digit. If the program passed
-	// anything else, it is a list of what it passed, and the tool does not run.
+	// with an exponent; Infinity is 1e+999, which is none; an integer beyond that is written digit by
+	// digit. If the program passed anything else, it is a list of what it passed, and the tool does
+	// not run.
 	Arguments string
 	// Path is the argument of stored(path).
 	Path string
@@ -258,7 +259,7 @@ func modelOutput(ctx context.Context, c *Config, p *program) string {
 	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
 	switch {
 	case p.isOutOfTurns:
-		lines = append(lines, render("turns", promptData{Limit: c.maxModelCalls()}))
+		lines = append(lines, render("turns", promptData{Limit: c.maxModelCalls(), AtOnce: len(p.answers) > p.saved.Rounds}))
 	case end.Error != "":
 		lines = append(lines, render("error", promptData{Reason: end.Error}))
 	case end.Printed == "" && end.Returned == "":
@@ -271,7 +272,10 @@ func modelOutput(ctx context.Context, c *Config, p *program) string {
 	for _, note := range end.Notes {
 		lines = append(lines, render("note", promptData{Reason: note}))
 	}
-	lines = append(lines, countsText(counts))
+	hasFailed := p.isOutOfTurns || end.Error != "" || failed.Failed
+	if hasFailed || end.Printed == "" && end.Returned == "" {
+		lines = append(lines, countsText(counts, failed.Failed))
+	}
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 	emitEnded(ctx, c, p, text, einolean.Program{Calls: counts, Rounds: p.saved.Rounds, Failed: end.Error != "" || p.isOutOfTurns})
 	return text
@@ -299,7 +303,7 @@ func countsOf(p *program) (counts []einolean.ProgramCalls, last string, failed j
 }
 
 // countsText describes the counts to the model.
-func countsText(counts []einolean.ProgramCalls) string {
+func countsText(counts []einolean.ProgramCalls, hasFailedCall bool) string {
 	var words []string
 	for _, c := range counts {
 		if c.Tool != "" {
@@ -309,7 +313,7 @@ func countsText(counts []einolean.ProgramCalls) string {
 	if len(words) == 0 {
 		return render("none", promptData{})
 	}
-	return render("calls", promptData{Words: words})
+	return render("calls", promptData{Words: words, Failed: hasFailedCall})
 }
 
 // emitEnded emits the event of a program that ended.

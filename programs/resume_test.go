@@ -82,10 +82,13 @@ func direct(t *testing.T, f func(*programtest.Program)) (printed, told string) {
 					names[i] = strings.Replace(names[i], "calls", "call", 1)
 				}
 			}
-			if len(names) == 0 {
-				names = []string{"no calls"}
+			switch {
+			case calls["unknown"] > 0:
+				return s.Printed, "(" + strings.Join(names, "; ") + "; a failed call throws)"
+			case s.Printed != "":
+				return strings.TrimSuffix(s.Printed, "\n"), ""
 			}
-			return s.Printed, "(" + strings.Join(names, "; ") + ")"
+			return s.Printed, "(no calls)"
 		}
 		var results []programs.Result
 		for _, c := range s.Calls {

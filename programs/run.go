@@ -313,7 +313,7 @@ func (r *agentRun[M]) collectAnswers(ctx context.Context, msgs []M, at int) (bat
 			a := journal.Answer{Program: k.ID, Number: n, Tool: name, Failed: true}
 			switch {
 			case hasResult:
-				a.Text, a.Failed = r.gate.quoteIfString(ctx, name, textOf(result)), programturn.TakeFailed(ctx, id)
+				a.Text, a.Failed = r.gate.programResult(ctx, name, textOf(result)), programturn.TakeFailed(ctx, id)
 			case at >= 0 && !isCalled:
 				a.Text = render("removed", promptData{})
 			default:

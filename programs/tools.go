@@ -30,6 +30,8 @@ type promptData struct {
 	Words                   []string
 	Limit, Total            int
 	Search                  bool // the agent has a search tool
+	Failed                  bool // a call failed
+	AtOnce                  bool // the program makes calls at the same time
 }
 
 // render renders a text in the language of Eino.

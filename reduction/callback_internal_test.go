@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -23,12 +24,12 @@ import (
 	"github.com/einolean/einolean/reduction/internal/report"
 )
 
-// letPanic sets every callback in a struct to one that panics with its name.
-func letPanic(v reflect.Value) (names []string) {
+// setCallbacks sets every callback in a struct to one that ends with its name, and never returns.
+func setCallbacks(v reflect.Value, end func(name string)) (names []string) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
 		if f.Kind() == reflect.Func {
-			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { panic(name) }))
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { end(name); panic("unreachable") }))
 			names = append(names, name)
 		}
 	}
@@ -41,24 +42,35 @@ func TestCallback_PanicBecomesError(t *testing.T) {
 }
 
 func everyCallbackPanics[M adk.MessageType](t *testing.T) {
+	everyCallbackFails[M](t, func(name string) { panic(name) }, func(name string) string { return name + " panicked: " + name })
+}
+
+// A callback that ends its goroutine does not end the run's: it is an error like a panic.
+func TestCallback_GoexitBecomesError(t *testing.T) {
+	adktest.EachType(t, everyCallbackExits[*schema.Message], everyCallbackExits[*schema.AgenticMessage])
+}
+
+func everyCallbackExits[M adk.MessageType](t *testing.T) {
+	everyCallbackFails[M](t, func(string) { runtime.Goexit() }, func(name string) string { return name + " ended its goroutine" })
+}
+
+func everyCallbackFails[M adk.MessageType](t *testing.T, end func(name string), failure func(name string) string) {
 	c, own := &TypedConfig[M]{}, &ToolReductionConfig{}
-	names := letPanic(reflect.ValueOf(c).Elem())
+	names := setCallbacks(reflect.ValueOf(c).Elem(), end)
 	c.ToolConfig = map[string]*ToolReductionConfig{"shell": own}
-	ownNames := letPanic(reflect.ValueOf(own).Elem())
+	ownNames := setCallbacks(reflect.ValueOf(own).Elem(), end)
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
 	c.recoverCallbacks()
 
-	require.NotPanics(t, func() { report.Reporter(c.OnEvent).Send(context.Background(), einolean.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)
-	var p *safe.PanicError
-	require.ErrorAs(t, err, &p, "ClearPostProcess")
+	require.ErrorContains(t, err, failure("ClearPostProcess"))
 	for _, each := range []struct {
 		of    reflect.Value
 		names []string
 	}{{reflect.ValueOf(c).Elem(), names}, {reflect.ValueOf(own).Elem(), ownNames}} {
 		for _, name := range each.names {
 			if name == "OnEvent" || name == "ClearPostProcess" {
-				continue // above
+				continue // above, and below
 			}
 			f := each.of.FieldByName(name)
 			in := make([]reflect.Value, f.Type().NumIn())
@@ -74,9 +86,14 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 				require.Empty(t, out[0].String(), "nothing is a reason to show the start and the end")
 				continue
 			}
-			require.ErrorContains(t, out[len(out)-1].Interface().(error), name+" panicked: "+name)
+			require.ErrorContains(t, out[len(out)-1].Interface().(error), failure(name))
 		}
 	}
+}
+
+func TestOnEvent_PanicIsIgnored(t *testing.T) {
+	send := report.Reporter(func(context.Context, einolean.Event) { panic("boom") }).Send
+	require.NotPanics(t, func() { send(context.Background(), einolean.Event{}) })
 }
 
 //claim:security-51

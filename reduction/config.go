@@ -429,7 +429,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 
 // postProcess calls ClearPostProcess, which has no error of its own.
 func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) {
+	next, err := safe.Wait(context.Background(), "ClearPostProcess", func() (context.Context, error) {
 		return c.ClearPostProcess(ctx, state), nil
 	})
 	if err != nil || next == nil {
@@ -557,24 +557,24 @@ func (t *TypedConfig[M]) validateTools() (out []error) {
 	return out
 }
 
-// recoverCallbacks has the callbacks of c, which is a copy of the user's configuration, recover from panics. OnEvent
-// is the reporter's.
+// recoverCallbacks has the callbacks of c, which is a copy of the user's configuration, recover from panics. Each
+// runs on a goroutine of its own, which it may end. OnEvent is the reporter's.
 func (c *TypedConfig[M]) recoverCallbacks() {
 	c.GenTruncOffloadFilePath = recoverHandler("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
 	c.GenClearOffloadFilePath = recoverHandler("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
 	if count := c.TokenCounter; count != nil {
 		c.TokenCounter = func(ctx context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-			return safe.Value("TokenCounter", func() (int64, error) { return count(ctx, msgs, tools) })
+			return safe.Wait(context.Background(), "TokenCounter", func() (int64, error) { return count(ctx, msgs, tools) })
 		}
 	}
 	if rewrite := c.ClearMessageRewriter; rewrite != nil {
 		c.ClearMessageRewriter = func(ctx context.Context, call M, responses []M) ([]M, error) {
-			return safe.Value("ClearMessageRewriter", func() ([]M, error) { return rewrite(ctx, call, responses) })
+			return safe.Wait(context.Background(), "ClearMessageRewriter", func() ([]M, error) { return rewrite(ctx, call, responses) })
 		}
 	}
 	if query := c.JSONQuery; query != nil {
 		c.JSONQuery = func(ctx context.Context, q string, document []byte, maxBytes int) ([]byte, error) {
-			return safe.Value("JSONQuery", func() ([]byte, error) { return query(ctx, q, document, maxBytes) })
+			return safe.Wait(context.Background(), "JSONQuery", func() ([]byte, error) { return query(ctx, q, document, maxBytes) })
 		}
 	}
 	if overflow := c.Overflow; overflow != nil {
@@ -583,7 +583,6 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 				tokens int64
 				ok     bool
 			}
-			// On a goroutine of its own, which it may end.
 			a, failure := safe.Wait(context.Background(), "Overflow", func() (a answer, _ error) {
 				a.tokens, a.ok = overflow(err)
 				return a, nil
@@ -605,7 +604,7 @@ func recoverHandler[T any](name string, f func(context.Context, *ToolDetail) (T,
 		return nil
 	}
 	return func(ctx context.Context, detail *ToolDetail) (T, error) {
-		return safe.Value(name, func() (T, error) { return f(ctx, detail) })
+		return safe.Wait(context.Background(), name, func() (T, error) { return f(ctx, detail) })
 	}
 }
 
@@ -777,7 +776,7 @@ func (p Preview) withRecover() Preview {
 		return nil
 	}
 	return func(r PreviewRequest) string {
-		shown, _ := safe.Value("Preview", func() (string, error) { return p(r), nil })
+		shown, _ := safe.Wait(context.Background(), "Preview", func() (string, error) { return p(r), nil })
 		return shown
 	}
 }

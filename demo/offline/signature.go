@@ -7,6 +7,7 @@ package offline
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
@@ -36,14 +37,11 @@ func callIn(id, code string) (c Call, ok bool) {
 	return c, true
 }
 
+// countedCalls is the line that counts the calls of a program, where one failed.
+var countedCalls = regexp.MustCompile(`\n(?:\(\d+ calls? of .* failed.*\)|（调用：.*）)$`)
+
 // printed is what a program printed, without the line that counts its calls.
-func printed(text string) string {
-	at := max(0, strings.LastIndexByte(text, '\n'))
-	if last := strings.TrimSpace(text[at:]); strings.HasPrefix(last, "(") || strings.HasPrefix(last, "（") {
-		text = text[:at]
-	}
-	return text
-}
+func printed(text string) string { return countedCalls.ReplaceAllString(text, "") }
 
 // signedTool reads the signature of a tool: tools.name({parameters}): Promise<type>  // purpose.
 func signedTool(name, signature string) *schema.ToolInfo {
@@ -75,6 +73,9 @@ func (r *typeReader) value() map[string]any {
 			out["enum"] = append(choices, more...)
 		}
 	}
+	if r.skip("=") {
+		r.single()
+	}
 	if r.skip("/*") {
 		about, rest, _ := strings.Cut(r.rest, "*/")
 		out["description"], r.rest = strings.TrimSpace(about), rest
@@ -98,13 +99,22 @@ func (r *typeReader) single() (out map[string]any) {
 func (r *typeReader) object() map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for !r.skip("}") && !r.skip("...") && r.rest != "" {
-		key, rest, _ := strings.Cut(strings.TrimLeft(r.rest, " "), ":")
-		name, optional := strings.CutSuffix(key, "?")
-		if !optional {
+		r.rest = strings.TrimLeft(r.rest, " ")
+		end := strings.IndexAny(r.rest, ":=")
+		if end < 0 {
+			break
+		}
+		name, optional := strings.CutSuffix(strings.TrimSpace(r.rest[:end]), "?")
+		hasDefault := r.rest[end] == '='
+		if !optional && !hasDefault {
 			required = append(required, strings.Trim(name, `"`))
 		}
-		r.rest = rest
-		properties[strings.Trim(name, `"`)] = r.value()
+		r.rest = r.rest[end+1:]
+		property := r.value()
+		if hasDefault { // the type is that of the value, which is no choice
+			delete(property, "enum")
+		}
+		properties[strings.Trim(name, `"`)] = property
 		r.skip(",")
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": required}

@@ -337,8 +337,8 @@ func weight(v any) int {
 }
 
 // Rounded finds a number in arguments that may have been rounded: one of 2^53 and more, written with
-// an exponent, where the schema asks for an integer, or does not ask for any number. Where it asks
-// for any number, it is what was meant. It returns the path to it; "" if there is none.
+// an exponent, where the schema asks for an integer. Anywhere else it is the decimal that was meant.
+// A number beyond all doubles is found everywhere. It returns the path; "" if there is none.
 func (c *Check) Rounded(arguments string) (path string) {
 	if !strings.Contains(arguments, "e+") {
 		return ""
@@ -421,24 +421,22 @@ func below(schemas []any, keyword, name string) (list []any) {
 	return list
 }
 
-// mayBeRounded reports whether a number is one that an integer may have become.
+// mayBeRounded reports whether a number is one that an integer may have become, or is no double.
 func mayBeRounded(number string, schemas []any) bool {
-	const first, past = 1 << 53, 1e21 // integers of more digits are no ids: JavaScript itself writes them so
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || !strings.Contains(number, "e+") || math.Abs(f) < first {
+	const first = 1 << 53
+	if !strings.Contains(number, "e+") {
 		return false
 	}
-	var types []any
-	for _, s := range schemas {
-		keywords, _ := s.(map[string]any)
-		list, isList := keywords["type"].([]any)
-		if !isList {
-			list = []any{keywords["type"]}
-		}
-		types = append(types, list...)
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.Abs(f) < first {
+		return err != nil
 	}
-	if slices.Contains(types, "integer") {
-		return true
-	}
-	return !slices.Contains(types, "number") && math.Abs(f) < past
+	return slices.ContainsFunc(schemas, asksForInteger)
+}
+
+// asksForInteger reports whether integer is among the types of a schema.
+func asksForInteger(s any) bool {
+	keywords, _ := s.(map[string]any)
+	types, _ := keywords["type"].([]any)
+	return keywords["type"] == "integer" || slices.Contains(types, any("integer"))
 }

@@ -6,9 +6,11 @@ package toolschema
 // A tool as the line of TypeScript that a program's author reads.
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +26,7 @@ const (
 	maxValues   = 12  // of an enum
 	maxComment  = 80  // bytes of the description of a parameter
 	maxPurpose  = 200 // bytes of the description of the tool
+	maxDefault  = 40  // bytes of a default
 	maxTypeText = 1500
 )
 
@@ -35,8 +38,8 @@ const OutputKey = "output_schema"
 func IsString(text string) bool { return text != "" && typeOfText(text, false) == "string" }
 
 // Signature is a tool as a function of a program: its arguments with their types, the type of
-// its result, and what it is for. params and returns are JSON schemas as text; where one of them
-// is missing or says nothing, the type is any.
+// its result, and what it is for. params and returns are JSON schemas as text. A tool without an
+// output schema returns a string, as far as is known; where a schema says nothing, the type is any.
 func Signature(name, description, params, returns string) string {
 	args := typeOfText(params, true)
 	if args == "any" {
@@ -47,7 +50,11 @@ func Signature(name, description, params, returns string) string {
 	if !isIdentifier(name) {
 		member = "[" + strconv.Quote(name) + "]"
 	}
-	b.WriteString("tools" + member + "(" + args + "): Promise<" + typeOfText(returns, false) + ">")
+	result := "string"
+	if returns != "" {
+		result = typeOfText(returns, false)
+	}
+	b.WriteString("tools" + member + "(" + args + "): Promise<" + result + ">")
 	if text := oneLine(description, maxPurpose); text != "" {
 		b.WriteString("  // " + text)
 	}
@@ -111,6 +118,7 @@ type typeSchema struct {
 	AnyOf       []typeSchema          `json:"anyOf"`
 	OneOf       []typeSchema          `json:"oneOf"`
 	Description string                `json:"description"`
+	Default     json.RawMessage       `json:"default"`
 	Additional  json.RawMessage       `json:"additionalProperties"`
 }
 
@@ -200,6 +208,9 @@ func (s *typeSchema) object(depth int, comments bool) string {
 		}
 		p := s.Properties[name]
 		text := property(name) + strings.Repeat("?", s.optional(name)) + ": " + p.typeText(depth+1, comments)
+		if value := p.defaultText(); comments && s.optional(name) > 0 && p.isTypeOfDefault(value) {
+			text = property(name) + " = " + value
+		}
 		if about := oneLine(p.Description, maxComment); comments && about != "" {
 			text += " /* " + strings.ReplaceAll(about, "*/", "* /") + " */"
 		}
@@ -209,6 +220,24 @@ func (s *typeSchema) object(depth int, comments bool) string {
 		return "{[key: string]: any}"
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// defaultText is the default of a parameter, if it is short.
+func (s *typeSchema) defaultText() string {
+	var b bytes.Buffer
+	if len(s.Default) > maxDefault || json.Compact(&b, s.Default) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// isTypeOfDefault reports whether a default value tells all that the signature says of the type.
+func (s *typeSchema) isTypeOfDefault(value string) bool {
+	if value == "" || len(s.Enum) > 0 || len(s.AnyOf)+len(s.OneOf) > 0 {
+		return false
+	}
+	is := Shape(value)
+	return is == s.Type || is == "number" && s.Type == "integer"
 }
 
 // optional is 1 for a property that may be left out.
@@ -242,7 +271,23 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// oneLine is a text on one line, cut at a limit of bytes.
+// clauseEnd finds the ends of clauses; its group is the mark at the end of a sentence.
+var clauseEnd = regexp.MustCompile(`([.!?]) |[,;:] |([。！？])|[，；：]`)
+
+// oneLine is a text on one line, cut at a limit of bytes: at the end of a clause, if one ends in the
+// last two thirds.
 func oneLine(text string, most int) string {
-	return display.Short(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), most)
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= most {
+		return text
+	}
+	ends := clauseEnd.FindAllStringSubmatchIndex(display.Start(text, most), -1)
+	if len(ends) == 0 || 3*ends[len(ends)-1][0] < most {
+		return display.Short(text, most)
+	}
+	last := ends[len(ends)-1]
+	if sentence := max(last[3], last[5]); sentence > 0 {
+		return text[:sentence]
+	}
+	return text[:last[0]] + "…"
 }

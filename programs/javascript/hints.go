@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -241,6 +242,38 @@ func (w texts) undefinedHint(masked, name string) string {
 		return w.format("mend.block", name)
 	}
 	return ""
+}
+
+var (
+	fieldAccess = regexp.MustCompile(`([\w$]+|[)\]])\s*\??\.\s*([A-Za-z_$][\w$]*)\s*(\()?`)
+	// languageFields are fields of values that no tool returned.
+	languageFields = regexp.MustCompile(`^(length|size|message|stack|name|errors|status|value|reason|done|index|input|groups|[A-Z_0-9]+)$`)
+)
+
+// missingFields returns the fields that a program reads and that are in none of the shapes of its
+// results. A field that the program itself writes is none, and a shape that is cut hides fields.
+func missingFields(masked, shapes string) string {
+	if shapes == "" || strings.Contains(shapes, "...") {
+		return ""
+	}
+	var missing []string
+	for at := 0; ; {
+		m := fieldAccess.FindStringSubmatchIndex(masked[at:])
+		if m == nil {
+			return strings.Join(missing, ", ")
+		}
+		object, field, isCall := masked[at+m[2]:at+m[3]], masked[at+m[4]:at+m[5]], m[6] >= 0
+		at += m[4] // the field is the object of the next access
+		if isCall || object == "tools" || languageFields.MatchString(field) || slices.Contains(missing, field) {
+			continue
+		}
+		name := regexp.QuoteMeta(field)
+		isKnown := regexp.MustCompile(`(?:^|[^\w$])` + name + `:`).MatchString(shapes)
+		isWritten := regexp.MustCompile(`(?:^|[^\w$.\s])\s*` + name + `\b|\.\s*` + name + `\s*=[^=>]`).MatchString(masked)
+		if !isKnown && !isWritten {
+			missing = append(missing, field)
+		}
+	}
 }
 
 // withPosition adds the line to an error. QuickJS knows the lines of calls exactly, and those of

@@ -130,3 +130,35 @@ func TestHints_MistakesAreFixedOrNamed(t *testing.T) {
 		require.True(t, strings.ContainsFunc(told, func(c rune) bool { return unicode.Is(unicode.Han, c) }), told)
 	}
 }
+
+// A field that no result has is noted where it made the output doubtful, with the fields that there
+// are. Nothing else is.
+func TestNotes_MissingFieldIsNamed(t *testing.T) {
+	const shapes = "What the calls returned: list_orders: {customer: number, id: number, status: string, total: number}[] (4)"
+	for code, want := range map[string]string{
+		`print(o.map(x => x.amount).join())`:                                        "No result has the field amount.",
+		`print(o.map(x => x.amount))`:                                               "No result has the field amount.",
+		`print("" + o.map((x, i) => x?.amount?.value))`:                             "No result has the field amount.",
+		`print(o.map(function (x) { return x.amount }).join("; "))`:                 "No result has the field amount.",
+		`print(o.map(x => x.amount).reduce((a, b) => a + b, 0))`:                    "No result has the field amount.",
+		`for (const x of o) print(x.amount)`:                                        "No result has the field amount.",
+		`print(o.map(x => x.amount).join(), o.map(x => x.amount).join(), o.length)`: "No result has the field amount.",
+		`print([o].map(x => x.id).join())`:                                          "",
+		`const t = o.map(x => ({sum: x.amount})); print(t.map(x => x.sum))`:         "No result has the field amount.",
+		`print(tools.get && o.map(x => x.amount).join())`:                           "No result has the field amount.",
+		`print(o.map(({amount}) => amount).join()) // x.cost`:                       "",
+	} {
+		_, s := inOffice(t, "const o = await tools.list_orders({customer: 7});\n"+code)
+		require.Empty(t, s.Error, code)
+		require.Equal(t, shapes, s.Notes[0], code)
+		require.Equal(t, want, strings.Join(s.Notes[1:], "; "), code)
+	}
+	for _, code := range []string{
+		`o.map(x => { print(x.id) })`, `print(o.map(x => x.amount ?? x.total).join())`, `print([].map(x => x.amount).join())`, `o[3].amount = 5; print(o.map(x => x.amount).join())`,
+		`print(new Array(3).join("-"))`, `print(o.map(x => x.total).join())`,
+	} {
+		_, s := inOffice(t, "const o = await tools.list_orders({customer: 7});\n"+code)
+		require.Empty(t, s.Error, code)
+		require.Empty(t, s.Notes, code)
+	}
+}

@@ -3,7 +3,7 @@
 
 package javascript
 
-// Integers that a JavaScript Number cannot hold.
+// Numbers that a JavaScript Number cannot hold.
 
 import (
 	"math/big"
@@ -11,20 +11,33 @@ import (
 	"strings"
 )
 
-// hasLongInteger reports whether a text has so many digits in a row that a Number may not hold
-// them. Results without them are parsed faster.
-func hasLongInteger(text string) bool {
+// hasLargeNumber reports whether a text has so many digits in a row, or so large an exponent, that a
+// Number may not hold it. Results without them are parsed faster.
+func hasLargeNumber(text string) bool {
 	const minDigits = 16
 	run := 0
 	for i := range len(text) {
-		if c := text[i]; c < '0' || c > '9' {
-			run = 0
-		} else if run++; run == minDigits {
+		switch c := text[i]; {
+		case isDigit(c):
+			if run++; run == minDigits {
+				return true
+			}
+		case c|0x20 == 'e' && isLargeExponent(text[i+1:]):
 			return true
+		default:
+			run = 0
 		}
 	}
 	return false
 }
+
+// isLargeExponent reports whether a text begins with a positive exponent of three digits.
+func isLargeExponent(text string) bool {
+	text = strings.TrimPrefix(text, "+")
+	return len(text) > 2 && isDigit(text[0]) && isDigit(text[1]) && isDigit(text[2])
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 var integerLiteral = regexp.MustCompile(`0[xX][\da-fA-F_]+|[1-9][\d_]*`)
 
@@ -48,5 +61,5 @@ func exactIntegers(code string) string {
 
 // isWordByte reports whether a byte beside digits makes them part of another token.
 func isWordByte(c byte) bool {
-	return c == '.' || c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	return c == '.' || c == '_' || c == '$' || c >= 0x80 || isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

@@ -98,3 +98,31 @@ func TestExactIntegers_OnlyCodeLiterals(t *testing.T) {
 	s := end(t, javascript.Limits{}, "const a9007199254740993 = 7; // 9007199254740993\nprint(a9007199254740993, '9007199254740993', 0.9007199254740993, 9007199254740993n, 0x20000000000001, 1e20, 9_007_199_254_740_993)", "")
 	require.Equal(t, "7 9007199254740993 0.9007199254740993 9007199254740993 9007199254740993 100000000000000000000 9007199254740993\n", s.Printed)
 }
+
+// A number beyond all doubles is Infinity in a program. Its author is told, however it is printed.
+func TestInfinity_IsNeverSilentlyNull(t *testing.T) {
+	in := javascript.New(javascript.Limits{})
+	for _, result := range []string{`{"n":1e400,"text":"1e400"}`, `{"n":-1E+0400}`, `{"n":123456789e307}`, `{"n":1` + strings.Repeat("0", 400) + `}`} {
+		for _, code := range []string{`print(r)`, `print(JSON.stringify(r))`, `print(r.n)`, `return r`, `print(Math.min(5, r.n))`} {
+			s, _, err := sending(t, in, "const r = await tools.get({});\n"+code, result)
+			require.NoError(t, err)
+			require.Empty(t, s.Error)
+			require.Len(t, s.Notes, 1, "%s: %s", result, code)
+			require.Contains(t, s.Notes[0], "Infinity", code)
+		}
+		s, sent, err := sending(t, in, "const r = await tools.get({});\nprint([r.n]); await tools.put({n: r.n})", result)
+		require.NoError(t, err)
+		require.Regexp(t, `^\["-?Infinity"\]\n$`, s.Printed)
+		require.Regexp(t, `^\{"n":-?1e\+999\}$`, sent, "which is refused as no number")
+	}
+	s, sent, err := sending(t, in, `print({n: 1 / 0}); await tools.put({n: -1 / 0})`, "")
+	require.NoError(t, err)
+	require.Equal(t, "{\"n\":\"Infinity\"}\n", s.Printed)
+	require.Equal(t, `{"n":-1e+999}`, sent)
+	s, _, err = sending(t, in, `const r = await tools.get({}); print(r); print(JSON.parse('{"n":1e308}'))`, `{"n":1e308,"text":"1e400"}`)
+	require.NoError(t, err)
+	require.Empty(t, s.Notes)
+	s, _, err = sending(t, in, `print(JSON.parse('{"n":1e309}').n)`, ``)
+	require.NoError(t, err)
+	require.Len(t, s.Notes, 1)
+}

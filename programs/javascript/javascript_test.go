@@ -70,6 +70,9 @@ func TestLimits_EachIsNamedInError(t *testing.T) {
 		{"memory that is caught", `print("first"); const a = []; for (;;) { try { for (;;) a.push(new Array(1000).fill(7)) } catch {} }`, "stopped", javascript.Limits{Memory: 16 << 20, Time: 300 * time.Millisecond}},
 		{"calls", `print("first"); for (let i = 0; i < 50; i++) tools.get({i}); await 0`, "more than 20 calls", javascript.Limits{Calls: 20}},
 		{"rounds", `print("first"); for (;;) await tools.get({})`, "more than 3 times", javascript.Limits{MaxBatches: 3}},
+		{"rounds of one call", `print("first"); for (;;) await tools.get({})`, "await Promise.all", javascript.Limits{MaxBatches: 3}},
+		{"rounds of several calls", `print("first"); await Promise.all([1, 2].map(async x => { for (;;) await tools.get({x}) }))`, "Limits.MaxBatches", javascript.Limits{MaxBatches: 3}},
+		{"calls of one Promise.all", `print("first"); await Promise.all(Array.from({length: 50}, (_, i) => tools.get({i})))`, "Limits.Calls", javascript.Limits{Calls: 20}},
 		{"depth", `print("first"); const f = () => f() + 1; f()`, "too deeply", javascript.Limits{}},
 		{"a promise that nobody keeps", `print("first"); await new Promise(() => {})`, "never happens", javascript.Limits{}},
 	} {
@@ -79,6 +82,17 @@ func TestLimits_EachIsNamedInError(t *testing.T) {
 			require.Equal(t, "first\n", s.Printed, "what was printed is kept")
 			require.Empty(t, s.Calls)
 		})
+	}
+}
+
+// A program that makes its calls at once already is not told to do so.
+func TestLimits_NoAdviceThatIsFollowedAlready(t *testing.T) {
+	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
+	for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
+		require.NoError(t, adk.SetLanguage(language))
+		s := end(t, javascript.Limits{MaxBatches: 3}, `await Promise.all([1, 2].map(async x => { for (;;) await tools.get({x}) }))`, "{}")
+		require.Contains(t, s.Error, "Limits.MaxBatches")
+		require.NotContains(t, s.Error, "Promise.all")
 	}
 }
 

@@ -90,13 +90,22 @@
   let count = 0, over = false;
   const note = (s) => { if (notes.length < limits.notes) push(notes, s); };
 
+  const briefly = (s) => s.length <= limits.sent ? s : apply(slice, s, [0, limits.sent]) + "...";
+
   // named is an error of ours that says what to write instead.
   const named = (text) => defineProperty(new TE(text), "einoleanNamed", {__proto__: null, value: true});
 
   // Numbers: an integer that a Number cannot hold is a BigInt, and is written digit by digit.
-  const integer = /^-?\d+$/, long = /\d{16}/;
+  // One beyond all doubles is Infinity, and noted.
+  const integer = /^-?\d+$/, long = /\d{16}|[eE]\+?\d{3}/;
+  let overflowed = false;
   const whole = (v, c) => {
-    if (typeof v !== "number" || isSafeInteger(v) || !isFinite(v)) return v;
+    if (typeof v !== "number" || isSafeInteger(v)) return v;
+    if (!isFinite(v)) {
+      if (!overflowed) note(say("infinite", briefly(c.source ?? S(v))));
+      overflowed = true;
+      return v;
+    }
     if (c.source === undefined) throw named(say("twice")); // of two members with one name
     return apply(test, integer, [c.source]) ? B(c.source) : v;
   };
@@ -130,19 +139,29 @@
   let doubtful = false;
   const plain = (k, x) => {
     if (x === undefined || x !== x) doubtful = true;
+    if (typeof x === "number" && x === x && !isFinite(x)) return S(x); // JSON would write null
     if (x === null || typeof x !== "object") return x;
     const name = apply(wmGet, pendingName, [x]);
     if (name) return say("promise", name);
     return x instanceof P ? say("anyPromise") : x instanceof Map || x instanceof Set ? [...x] : x;
   };
   // argument is a value as a call sends it: a promise in it is a forgotten await, and a Number that
-  // may have been rounded has an exponent, which tells it from an integer.
+  // may have been rounded has an exponent, which tells it from an integer. Infinity is one that no
+  // double holds.
   const argument = (k, x) => {
-    if (typeof x === "number" && isFinite(x) && (x >= 2 ** 53 || x <= -(2 ** 53))) return rawJSON(apply(toExponential, x, []));
+    if (typeof x === "number" && (x >= 2 ** 53 || x <= -(2 ** 53))) return rawJSON(isFinite(x) ? apply(toExponential, x, []) : x > 0 ? "1e+999" : "-1e+999");
     const name = x !== null && typeof x === "object" ? apply(wmGet, pendingName, [x]) : undefined;
     if (name) throw named(say("await", name));
     return plain(k, x);
   };
+  // A list of nothing but undefined is joined to a text that shows none of it.
+  const join = Array.prototype.join, hasOwn = O.prototype.hasOwnProperty;
+  hidden(Array.prototype, "join", function (separator) {
+    let i = 0;
+    while (i < this.length && this[i] === undefined && apply(hasOwn, this, [i])) i++;
+    if (i > 0 && i === this.length) doubtful = true;
+    return apply(join, this, [separator]);
+  });
   const show = (v) => {
     if (typeof v === "string") {
       if (apply(includes, v, ["undefined"]) || apply(includes, v, ["NaN"])) doubtful = true;
@@ -291,7 +310,7 @@
   const brieflySent = (s) => {
     if (s === undefined || s === "{}") return "";
     if (s[0] === "[") s = apply(slice, s, [1, -1]);
-    return s.length <= limits.sent ? s : apply(slice, s, [0, limits.sent]) + "...";
+    return briefly(s);
   };
   // brief is a value that nobody asked to see: its shape if it is long.
   const brief = (v) => {
@@ -346,7 +365,7 @@
     const calls = list();
     for (let i = 0; i < queue.length; i++) push(calls, queue[i]);
     queue.length = 0;
-    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over, doubtful});
+    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over, doubtful, shapes: doubtful ? returns() : ""});
   };
 
   return (op, a, b) => {

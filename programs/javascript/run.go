@@ -39,6 +39,7 @@ type execution struct {
 	state        programs.State
 	computed     time.Duration // CPU time
 	batchCount   int
+	singleCount  int // batches of one call
 	callCount    int
 }
 
@@ -181,7 +182,7 @@ func (r *execution) Resume(ctx context.Context, results []programs.Result) error
 func (r *execution) replayBatches(ctx context.Context) error {
 	todo := r.batches[len(r.batches)-1:]
 	if r.machine == nil {
-		todo, r.computed, r.batchCount, r.callCount = r.batches, 0, 0, 0
+		todo, r.computed, r.batchCount, r.singleCount, r.callCount = r.batches, 0, 0, 0, 0
 		if err := r.startProgram(ctx); err != nil {
 			return err
 		}
@@ -216,7 +217,7 @@ func (r *execution) settleCall(ctx context.Context, result programs.Result) erro
 	op, text := "reject", result.Text
 	if !result.Failed {
 		op = "settle"
-		if hasLongInteger(text) {
+		if hasLargeNumber(text) {
 			op = "settle exactly"
 		}
 	}
@@ -319,9 +320,10 @@ type report struct {
 		Number, Line          int
 		Tool, Arguments, Path string
 	} `json:"calls"`
-	OpenCalls       int  `json:"waits"`
-	Ended, OK, Over bool // Over: more calls than are allowed
-	Doubtful        bool // something was undefined, or no number
+	OpenCalls       int    `json:"waits"`
+	Ended, OK, Over bool   // Over: more calls than are allowed
+	Doubtful        bool   // something was undefined, or no number
+	Shapes          string // what the calls returned, if the program is doubtful
 	Returned, Error string
 	Line            int
 	Notes           []string
@@ -348,9 +350,7 @@ func (r *execution) readState(ctx context.Context) error {
 	case s.Over:
 		r.stop(r.texts.format("stopped.calls", limits.Calls))
 	case len(r.state.Calls) > 0:
-		if r.batchCount++; r.batchCount > limits.MaxBatches {
-			r.stop(r.texts.format("stopped.rounds", limits.MaxBatches))
-		}
+		r.countBatch(len(s.Calls))
 	case !s.Ended:
 		r.stop(r.texts["stopped.waiting"])
 	case s.OK:
@@ -366,6 +366,23 @@ func (r *execution) readState(ctx context.Context) error {
 	return nil
 }
 
+// countBatch counts a round of calls, and stops a program that exceeds Limits.MaxBatches. Only one that
+// mostly waits for single calls is told to make them at the same time.
+func (r *execution) countBatch(calls int) {
+	r.batchCount++
+	if calls == 1 {
+		r.singleCount++
+	}
+	limit := r.interpreter.limits.MaxBatches
+	switch {
+	case r.batchCount <= limit:
+	case 2*r.singleCount > r.batchCount:
+		r.stop(r.texts.format("stopped.rounds", limit))
+	default:
+		r.stop(r.texts.format("stopped.batches", limit))
+	}
+}
+
 // notes returns the notes of the prelude, and those that follow from the program's text.
 func (r *execution) notes(s report) []string {
 	r.callCount += len(s.Calls)
@@ -374,6 +391,9 @@ func (r *execution) notes(s report) []string {
 	}
 	if s.Doubtful && forIn.MatchString(mask(r.code)) {
 		s.Notes = append(s.Notes, r.texts["mend.forIn"])
+	}
+	if fields := missingFields(mask(r.code), s.Shapes); fields != "" {
+		s.Notes = append(s.Notes, r.texts.format("field", fields))
 	}
 	if s.OK && s.Returned == "" && r.callCount == 0 {
 		if name := uncalledFunction(r.code, false); name != "" {
