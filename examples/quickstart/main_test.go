@@ -36,9 +36,9 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,230 tokens; without einolean 126,344: 15.4 times as many
-	// in money, cheaper by a factor of: Claude 36.4 · Claude 5.5, GPT-6 38.8 · GPT-5, Gemini 35.3 ·
-	// Doubao, Qwen, GLM 30.7 · DeepSeek 40.1
+	// sent 8,230 tokens; without einolean 126,344: 15.4x fewer
+	// in money: Claude 36.4x cheaper · Claude 5.5, GPT-6 38.8x cheaper · GPT-5, Gemini 35.3x cheaper ·
+	// Doubao, Qwen, GLM 30.7x cheaper · DeepSeek 40.1x cheaper
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
