@@ -335,7 +335,7 @@ func TestMaxIterations_EndsProgramEarly(t *testing.T) {
 		require.NoError(t, out.Err)
 		got := m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
 		require.Contains(t, got, "so far 2\n")
-		require.Contains(t, got, "only 6 model calls")
+		require.Contains(t, got, "one of the 6 model calls that the agent's MaxIterations allows")
 		require.Len(t, s.Times(), 4)
 	}
 }

@@ -145,7 +145,7 @@ func TestOpenExplainsWhatItCannotOpen(t *testing.T) {
 		"nosuch://bucket":               "nosuch",
 		"file://host/dir":               "neither a host nor options",
 		"file:///dir?metadata=skip":     "neither a host nor options",
-		"file://":                       "no directory",
+		"file://":                       "directory is empty",
 		"s3://bucket?no_such_option=no": "no_such_option",
 	} {
 		b, err := blobbackend.Open(ctx, url, nil)
