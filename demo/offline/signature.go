@@ -20,13 +20,13 @@ const (
 	programEnd   = ")) } catch (e) { print(e.message) }"
 )
 
-// programOf is the program that makes a call.
+// programOf returns the program that makes a call.
 func programOf(c Call) string {
 	name, _ := json.Marshal(c.Name)
 	return programStart + string(name) + programCall + c.Args + programEnd
 }
 
-// callIn is the call that such a program makes.
+// callIn parses the call in such a program.
 func callIn(id, code string) (c Call, ok bool) {
 	name, args, found := strings.Cut(strings.TrimPrefix(code, programStart), programCall)
 	if !found || json.Unmarshal([]byte(name), &c.Name) != nil {
@@ -36,7 +36,7 @@ func callIn(id, code string) (c Call, ok bool) {
 	return c, true
 }
 
-// printed is what a program printed, without the line that counts its calls.
+// printed returns the output of a program without the line that counts its calls.
 func printed(text string) string {
 	at := max(0, strings.LastIndexByte(text, '\n'))
 	if last := strings.TrimSpace(text[at:]); strings.HasPrefix(last, "(") || strings.HasPrefix(last, "（") {
