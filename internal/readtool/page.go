@@ -220,11 +220,11 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 	if size > preview.MaxDocument {
 		return v.texts.Say("jq_large", out), nil
 	}
-	whole, err := readFull(content, size)
+	text, err := readFull(content, size)
 	if err != nil {
 		return "", err
 	}
-	document, cut, ok := preview.Document(string(whole))
+	document, cut, ok := preview.Document(string(text))
 	if !ok {
 		return v.texts.Say("jq_no_json", out), nil
 	}

@@ -527,8 +527,8 @@ func newLineScanner(content io.Reader) *lineScanner {
 
 // next returns the next piece. At the end of the content the error is io.EOF.
 func (s *lineScanner) next() (piece, error) {
-	kept := copy(s.buf, s.buf[len(s.buf)-s.carry:])
-	s.buf, s.carry = s.buf[:kept], 0
+	carried := copy(s.buf, s.buf[len(s.buf)-s.carry:])
+	s.buf, s.carry = s.buf[:carried], 0
 	for {
 		part, err := s.r.ReadSlice('\n')
 		switch {
@@ -539,7 +539,7 @@ func (s *lineScanner) next() (piece, error) {
 			return s.endLine(s.buf), nil
 		case errors.Is(err, io.EOF):
 			s.buf = append(s.buf, part...)
-			if len(s.buf) == kept {
+			if len(s.buf) == carried {
 				return piece{}, io.EOF
 			}
 			return s.endLine(s.buf), nil
