@@ -41,7 +41,7 @@ type answerHeader struct {
 // Partial reports whether only a part of the content was searched.
 func (t answerHeader) Partial() bool { return t.FirstByte > 0 || t.EndByte < t.Size }
 
-func (w replyTexts) plainAnswer(name string) string { return w.Say(name, answerHeader{Tool: w.tool}) }
+func (w replyTexts) plainAnswer(name string) string { return w.Render(name, answerHeader{Tool: w.tool}) }
 
 // aboutPath returns a sentence about a path. A path that a model made up may be long.
 func (w replyTexts) aboutPath(name, filePath string) string {
@@ -49,7 +49,7 @@ func (w replyTexts) aboutPath(name, filePath string) string {
 	if len(filePath) > maxPath {
 		filePath = strings.ToValidUTF8(filePath[:maxPath], "") + "…"
 	}
-	return w.Say(name, struct{ Tool, Path, ID string }{ // the model knows the end of a path as its id
+	return w.Render(name, struct{ Tool, Path, ID string }{ // the model knows the end of a path as its id
 		w.tool, display.Quoted(filePath), display.Quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
 	})
 }
@@ -60,7 +60,7 @@ func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 		HasJQ              bool
 	}{maxLines, maxBytes, asks}
 	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
-		return &schema.ParameterInfo{Type: kind, Desc: w.Say(name, f), Required: name == "file_path"}
+		return &schema.ParameterInfo{Type: kind, Desc: w.Render(name, f), Required: name == "file_path"}
 	}
 	params := map[string]*schema.ParameterInfo{
 		"file_path": argument("file_path", schema.String),
@@ -75,7 +75,7 @@ func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 	}
 	return &schema.ToolInfo{
 		Name:        w.tool,
-		Desc:        w.Say("description", f),
+		Desc:        w.Render("description", f),
 		ParamsOneOf: schema.NewParamsOneOfByParams(params),
 		Extra:       map[string]any{readToolKey: true},
 	}

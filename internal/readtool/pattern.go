@@ -412,7 +412,7 @@ func findMatches(v readCall) (string, error) {
 	}
 	if err := s.compile(v.req.pattern); err != nil {
 		f := struct{ Tool, Path, Reason string }{v.texts.tool, display.Quoted(v.req.pattern), patternError(err)}
-		return v.texts.Say("bad_pattern", f), nil
+		return v.texts.Render("bad_pattern", f), nil
 	}
 	content, size, err := v.stream()
 	if err != nil {
@@ -468,9 +468,9 @@ func matchPage(v readCall, s *patternSearch, size, left int64) string {
 			"context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
-		return v.texts.Say("no_match", f)
+		return v.texts.Render("no_match", f)
 	}
-	return v.texts.Say("matches", f)
+	return v.texts.Render("matches", f)
 }
 
 // bufferSize is how much content is read at a time.

@@ -137,7 +137,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 		if required := found.query.required; len(required) > 0 {
 			f.RequiredTerms = display.Quoted(strings.Join(required, " "))
 		}
-		return v.texts.Say("no_passage", f)
+		return v.texts.Render("no_passage", f)
 	}
 	page := passagePage{texts: v.texts, finder: found.query.finder()}
 	f.RequiredTerms, f.MatchCount = found.requiredTerms(best[0])
@@ -149,7 +149,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 		most = int(min(v.req.limit, maxPassages))
 		room = max(answerBytes, most*recordBytes)
 	}
-	around := len(v.texts.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
+	around := len(v.texts.Render("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
 	page.room = min(room-around, int(v.maxBytes))
 	shown := page.choose(best[:min(most, len(best))])
 	rest := best[len(shown):]
@@ -164,7 +164,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	}
 	f.Count, f.Fence = len(shown), fence(texts...)
 	f.Content, f.InvalidUTF8 = page.render(shown, f.Fence), page.hasInvalidUTF8
-	return v.texts.Say("passages", f)
+	return v.texts.Render("passages", f)
 }
 
 // frameOfPassage is about what stands around a passage.
@@ -244,7 +244,7 @@ func (a *passagePage) render(shown []shownPassage, fence string) string {
 		if p.heading != heading {
 			heading, line.Head = p.heading, p.heading
 		}
-		b.WriteString(a.texts.Say("passage", line) + "\n" + fence + "\n" + p.text)
+		b.WriteString(a.texts.Render("passage", line) + "\n" + fence + "\n" + p.text)
 		if !strings.HasSuffix(p.text, "\n") {
 			b.WriteByte('\n')
 		}

@@ -87,7 +87,7 @@ func renderings(w replyTexts, name string) (texts []string) {
 	} {
 		func() { // each sentence has its own data
 			defer func() { _ = recover() }()
-			texts = append(texts, w.Say(name, d))
+			texts = append(texts, w.Render(name, d))
 		}()
 	}
 	return texts

@@ -61,7 +61,7 @@ func (p Problem) String() string {
 	if p.path == "" {
 		return p.text
 	}
-	return texts.Current().Say("at", problemData{Path: p.path, Problem: p.text})
+	return texts.Current().Render("at", problemData{Path: p.path, Problem: p.text})
 }
 
 // JoinProblems returns problems in one text.
@@ -112,7 +112,7 @@ func (f *problemFinder) isDone(depth int) bool {
 func (f *problemFinder) add(path, text, want string) { f.addText(path, text, problemData{Want: want}) }
 
 func (f *problemFinder) addText(path, text string, data problemData) {
-	said := f.texts.Say(text, data)
+	said := f.texts.Render(text, data)
 	p := Problem{path: display.Clip(path, maxProblemPath), text: display.Clip(said, maxProblemRunes)}
 	p.AboutNames = data.AboutNames
 	if len(f.found) < f.limit && !slices.Contains(f.found, p) {
@@ -237,14 +237,14 @@ func (f *problemFinder) addKinds(types []string, kind, path string) {
 	var wanted []string
 	for _, name := range types {
 		if slices.Contains(jsonTypes, name) {
-			wanted = append(wanted, f.texts.Say("kind."+name, nil))
+			wanted = append(wanted, f.texts.Render("kind."+name, nil))
 		}
 	}
 	if len(wanted) == 0 {
 		f.add(path, "other", "")
 		return
 	}
-	f.addText(path, "type", problemData{Kinds: wanted, Is: f.texts.Say("kind."+kind, nil)})
+	f.addText(path, "type", problemData{Kinds: wanted, Is: f.texts.Render("kind."+kind, nil)})
 }
 
 func (f *problemFinder) checkEnum(keywords map[string]any, value any, path string) bool {

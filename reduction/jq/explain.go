@@ -31,7 +31,7 @@ type words struct {
 	Bytes, Most, At             int
 }
 
-func say(name string, w words) string { return sentences.Current().Say(name, w) }
+func say(name string, w words) string { return sentences.Current().Render(name, w) }
 
 // maxReason is how much of an error is shown, in bytes.
 const maxReason = 300
