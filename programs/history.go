@@ -186,7 +186,7 @@ func (h *historyRepair[M]) order() {
 // either language.
 func isStartedNotice(p message.Part, id string) bool {
 	text := textOf(p)
-	for _, say := range []string{prompts.English().Say("begun", promptData{Name: id}), prompts.Chinese().Say("begun", promptData{Name: id})} {
+	for _, say := range []string{prompts.English().Render("begun", promptData{Name: id}), prompts.Chinese().Render("begun", promptData{Name: id})} {
 		before, _, _ := strings.Cut(say, id)
 		if strings.HasPrefix(text, before) && strings.Contains(text, id) {
 			return true

@@ -37,7 +37,7 @@ type promptData struct {
 // render renders a text in the language of Eino.
 func render(name string, d promptData) string {
 	d.Name = excerpt(d.Name)
-	return prompts.Current().Say(name, d)
+	return prompts.Current().Render(name, d)
 }
 
 // excerpt shortens and escapes text of a model or a tool, for quoting it in an answer.

@@ -216,7 +216,7 @@ func defaultText(name string, err error) string {
 	if failed != nil {
 		message = failed.Error()
 	}
-	return answers.Current().Say("answer", struct{ Tool, Error string }{name, shortened(strings.ToValidUTF8(message, "\uFFFD"))})
+	return answers.Current().Render("answer", struct{ Tool, Error string }{name, shortened(strings.ToValidUTF8(message, "\uFFFD"))})
 }
 
 // shortened keeps the start of a message and its end, where the cause often stands.

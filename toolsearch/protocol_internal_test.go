@@ -63,7 +63,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(all.Say(c.text, protocol.DescriptionData{}), -1)
+			examples := jsonExample.FindAllString(all.Render(c.text, protocol.DescriptionData{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -81,7 +81,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 6}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(all.Say(name, protocol.DescriptionData{Limit: 17, Total: 4711, Calls: true}), -1)
+			found := queries.FindAllStringSubmatch(all.Render(name, protocol.DescriptionData{Limit: 17, Total: 4711, Calls: true}), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {

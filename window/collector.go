@@ -93,9 +93,9 @@ func (c *Collector) beginRun(ctx context.Context, hidden map[string]int) context
 // measured again.
 func (c *Collector) hiddenAmong(ctx context.Context, tools []tool.BaseTool) map[string]int {
 	for _, t := range tools {
-		if by, is := t.(interface {
+		if by, ok := t.(interface {
 			HiddenTools(ctx context.Context) []*schema.ToolInfo
-		}); is {
+		}); ok {
 			return c.measure(by.HiddenTools(ctx)) // the others find the same
 		}
 	}
@@ -239,7 +239,7 @@ func (c *Collector) add(r *agentRun, call *recordedCall, q *request) {
 		q.prepare(&c.cfg)
 		c.mu.Lock()
 	}
-	tell := r.conv.record(call, r, q)
+	report := r.conv.record(call, r, q)
 	c.queue = append(c.queue, call)
 	if i := slices.Index(c.idle, r.conv); i >= 0 && i < len(c.idle)-1 {
 		c.idle = append(slices.Delete(c.idle, i, i+1), r.conv)
@@ -247,7 +247,7 @@ func (c *Collector) add(r *agentRun, call *recordedCall, q *request) {
 	c.shrink()
 	c.mu.Unlock()
 	r.previous.Store(q)
-	tell()
+	report()
 }
 
 // shrink drops the oldest data until the rest fits: the parts of calls, then calls, then

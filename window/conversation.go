@@ -93,8 +93,8 @@ func (v *conversation) addRun(at time.Time) (n int) {
 
 // setQuestion sets the question of a run, if it has none.
 func (v *conversation) setQuestion(run int, question string) {
-	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
-	if known && v.runs[i].Question == "" && question != "" {
+	i, ok := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
+	if ok && v.runs[i].Question == "" && question != "" {
 		v.runs = slices.Clone(v.runs) // snapshots share the old ones
 		v.runs[i].Question = question
 		v.grow(int64(len(question)))
@@ -103,8 +103,8 @@ func (v *conversation) setQuestion(run int, question string) {
 
 // hasQuestion reports whether a run has its question.
 func (v *conversation) hasQuestion(run int) bool {
-	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
-	return !known || v.runs[i].Question != ""
+	i, ok := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
+	return !ok || v.runs[i].Question != ""
 }
 
 // noteEvent takes the facts from an event; kept is the event as it may be kept.
@@ -146,7 +146,7 @@ func (v *conversation) ready(r *agentRun, q *request) bool {
 	for i := from; i < len(q.pieces); i++ {
 		p := &q.pieces[i]
 		v.classify(p, helps, r.programs)
-		p.isKnown = v.book.holds(p, v.lastCall)
+		p.isKnown = v.book.containsPiece(p, v.lastCall)
 		ready = ready && (p.isKnown || p.isPrepared)
 	}
 	return ready
@@ -154,22 +154,22 @@ func (v *conversation) ready(r *agentRun, q *request) bool {
 
 // record adds a call with its request. The collector's mutex is held. The result reports the end of
 // the call before, and must run after the mutex is released.
-func (v *conversation) record(r *recordedCall, of *agentRun, q *request) (tell func()) {
-	were := v.book.bytes + v.marks()
+func (v *conversation) record(r *recordedCall, of *agentRun, q *request) (report func()) {
+	sizeBefore := v.book.bytes + v.marks()
 	for _, e := range v.pending {
-		were += eventSize(e)
+		sizeBefore += eventSize(e)
 	}
 	settled := v.unchangedPieces(q)
 	v.lastCall++
 	v.setQuestion(of.number, q.question)
 	r.join(v, of, q, settled)
-	tell = func() {}
+	report = func() {}
 	before := v.previous[r.Agent]
 	if len(v.previous) > 64 { // names of agents that are new each time
 		clear(v.previous)
 	}
 	if r.follow(before) {
-		tell = before.reporter()
+		report = before.reporter()
 	}
 	if before != nil {
 		before.marks = nil
@@ -177,8 +177,8 @@ func (v *conversation) record(r *recordedCall, of *agentRun, q *request) (tell f
 	v.previous[r.Agent] = r
 	v.calls = append(v.calls, r)
 	r.resize()
-	v.grow(v.book.bytes + v.marks() - were)
-	return tell
+	v.grow(v.book.bytes + v.marks() - sizeBefore)
+	return report
 }
 
 // dropParts drops everything of a call except its figures.
@@ -369,10 +369,10 @@ func (r *recordedCall) follow(before *recordedCall) (left bool) {
 		next.Unfinished = true
 		before.ModelCall = &next
 	}
-	known := r.ModelCall.compare(before.ModelCall, before.marks, r.marks)
+	ok := r.ModelCall.compare(before.ModelCall, before.marks, r.marks)
 	var fresh []int32
-	r.conv.book.each(r.slots, func(i int, s *slot) {
-		if i >= r.equalParts && !known[r.marks[i].hash] {
+	r.conv.book.eachSlot(r.slots, func(i int, s *slot) {
+		if i >= r.equalParts && !ok[r.marks[i].hash] {
 			fresh = append(fresh, s.id)
 		}
 	})
@@ -386,21 +386,21 @@ func recordAnswer[M adk.MessageType](c *Collector, r *recordedCall, out []M, fir
 		return
 	}
 	end := time.Now()
-	var whole M
+	var joined M
 	if err == nil && len(out) > 0 {
-		if whole = out[0]; len(out) > 1 { // the arguments of calls and the usage come in pieces
-			whole, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
+		if joined = out[0]; len(out) > 1 { // the arguments of calls and the usage come in pieces
+			joined, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
 		}
 	}
-	text, calls, usage := parts.Answer(c.cfg.seed, whole)
+	text, calls, usage := parts.Answer(c.cfg.seed, joined)
 	failure := ""
 	if err != nil {
 		failure, text, calls, usage = cmp.Or(c.cfg.keepError(err), "the call failed"), "", nil, nil
 	}
 	text = c.cfg.keep(text, 0)
-	did := make([]ToolUse, len(calls))
+	uses := make([]ToolUse, len(calls))
 	for i := range calls {
-		did[i] = c.cfg.keepCall(calls[i])
+		uses[i] = c.cfg.keepCall(calls[i])
 	}
 	c.mu.Lock()
 	if r.hasEnded {
@@ -410,14 +410,14 @@ func recordAnswer[M adk.MessageType](c *Collector, r *recordedCall, out []M, fir
 	r.setEnd(end, first)
 	r.Error = failure
 	if err == nil {
-		r.noteAnswer(text, did, calls)
+		r.noteAnswer(text, uses, calls)
 		r.setUsage(usage)
 	}
 	r.resize()
-	tell := r.reporter()
+	report := r.reporter()
 	c.shrink()
 	c.mu.Unlock()
-	tell()
+	report()
 }
 
 func (r *recordedCall) setEnd(at, first time.Time) {
@@ -427,10 +427,10 @@ func (r *recordedCall) setEnd(at, first time.Time) {
 }
 
 // noteAnswer records the answer of the model: text and did as they may be kept.
-func (r *recordedCall) noteAnswer(text string, did []ToolUse, calls []*parts.Part) {
+func (r *recordedCall) noteAnswer(text string, uses []ToolUse, calls []*parts.Part) {
 	help := 0
 	for i := range calls {
-		if p := calls[i]; parts.Searches(p.Tool) || r.conv.reads(p) {
+		if p := calls[i]; parts.Searches(p.Tool) || r.conv.isReadCall(p) {
 			help++
 		}
 	}
@@ -438,7 +438,7 @@ func (r *recordedCall) noteAnswer(text string, did []ToolUse, calls []*parts.Par
 		r.Without = nil
 	}
 	if !r.isSlim {
-		r.setAnswer(text, did)
+		r.setAnswer(text, uses)
 	}
 }
 

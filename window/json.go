@@ -78,7 +78,7 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	for _, call := range c.Calls {
 		var lines []line
 		if call.in != nil {
-			call.in.each(call.slots, func(_ int, s *slot) {
+			call.in.eachSlot(call.slots, func(_ int, s *slot) {
 				if k := s.contentAt(call.N); k != nil && written[s.id] != k {
 					written[s.id] = k
 					lines = append(lines, partLine(of, s.id, k, c.Texts[k.Part.Text]))
@@ -113,12 +113,12 @@ func (w *logState) lines(c *Conversation, call *ModelCall, losses int) (all []li
 		}
 	}
 	for _, run := range c.Runs {
-		if said, known := w.questions[run.N]; run.N == call.Run && (!known || said != run.Question) {
+		if said, ok := w.questions[run.N]; run.N == call.Run && (!ok || said != run.Question) {
 			w.questions[run.N] = run.Question
 			all = append(all, line{Of: c.key, Run: &run})
 		}
 	}
-	c.book.each(call.slots, func(_ int, s *slot) {
+	c.book.eachSlot(call.slots, func(_ int, s *slot) {
 		k := s.contentAt(call.N)
 		if s.loggedContent == nil || s.loggedContent.hash != k.hash || s.loggedContent.Category != k.Category {
 			s.loggedContent = k
@@ -266,7 +266,7 @@ func (d *decoder) part(c *Conversation, l line) {
 // call adds a call with what its slots hold now.
 func (d *decoder) call(c *Conversation, l line) *ModelCall {
 	l.Call.in = c.book
-	l.Call.callSlots = c.book.read(l.Call.N, l.Slots, l.Same, l.New)
+	l.Call.callSlots = c.book.readSlots(l.Call.N, l.Slots, l.Same, l.New)
 	c.Calls = insertOrReplace(c.Calls, l.Call, func(c *ModelCall) int { return c.N })
 	return l.Call
 }
@@ -274,8 +274,8 @@ func (d *decoder) call(c *Conversation, l line) *ModelCall {
 // insertOrReplace adds a run or a call, or replaces the earlier one. A log has calls in the order
 // in which they ended, and again if an answer was read to its end later.
 func insertOrReplace[T any](all []T, one T, n func(T) int) []T {
-	at, known := slices.BinarySearchFunc(all, n(one), func(other T, want int) int { return n(other) - want })
-	if known {
+	at, ok := slices.BinarySearchFunc(all, n(one), func(other T, want int) int { return n(other) - want })
+	if ok {
 		all[at] = one
 		return all
 	}

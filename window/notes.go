@@ -78,8 +78,8 @@ func (h *eventNotes) noteResult(rule string, e, kept einolean.Event) bool {
 		return false
 	}
 	call := h.hash(e.CallID)
-	old, known := h.outputs[call]
-	if !known && len(h.outputs) >= maxNotes || rule == "read" && old.rule != "" { // a page that was cut or cleared is no longer a page
+	old, ok := h.outputs[call]
+	if !ok && len(h.outputs) >= maxNotes || rule == "read" && old.rule != "" { // a page that was cut or cleared is no longer a page
 		return false
 	}
 	now := resultOutcome{rule: rule, bytes: e.Output.Before.Bytes, path: kept.Output.Path, stored: e.Output.Path != "", program: old.program}
@@ -96,8 +96,8 @@ func (h *eventNotes) noteResult(rule string, e, kept einolean.Event) bool {
 // noteProgram records what a program read.
 func (h *eventNotes) noteProgram(e, kept einolean.Event) bool {
 	call := h.hash(e.CallID)
-	now, known := h.outputs[call]
-	if e.Output == nil || e.Program == nil || e.CallID == "" || !known && len(h.outputs) >= maxNotes {
+	now, ok := h.outputs[call]
+	if e.Output == nil || e.Program == nil || e.CallID == "" || !ok && len(h.outputs) >= maxNotes {
 		return false
 	}
 	now.program = &programRead{tokens: int(e.Output.Before.Tokens), calls: kept.Program.Calls}
@@ -107,7 +107,7 @@ func (h *eventNotes) noteProgram(e, kept einolean.Event) bool {
 
 // setOutput sets the outcome of a call's result.
 func (h *eventNotes) setOutput(call uint64, now resultOutcome) {
-	if old, known := h.outputs[call]; known {
+	if old, ok := h.outputs[call]; ok {
 		h.grow(-old.size())
 	}
 	h.outputs[call] = now
@@ -117,9 +117,9 @@ func (h *eventNotes) setOutput(call uint64, now resultOutcome) {
 // outcome returns the outcome of the result in a piece.
 func (h *eventNotes) outcome(p *piece) resultOutcome { return h.outputs[p.ID] }
 
-// reads reports whether a call reads stored content back: an event said so, or the call
+// isReadCall reports whether a call reads stored content back: an event said so, or the call
 // names a path from a notice.
-func (h *eventNotes) reads(p *parts.Part) bool {
+func (h *eventNotes) isReadCall(p *parts.Part) bool {
 	return h.outputs[p.ID].rule == "read" || slices.ContainsFunc(p.PathHashes, func(path uint64) bool { return h.paths[path] })
 }
 
@@ -133,7 +133,7 @@ func (h *eventNotes) classify(p *piece, helps map[uint64]bool, programs bool) {
 			p.category = LoadedTools
 		}
 	case parts.Call:
-		p.category, p.onlyEinolean = Assistant, parts.Searches(p.Tool) || h.reads(p.Part)
+		p.category, p.onlyEinolean = Assistant, parts.Searches(p.Tool) || h.isReadCall(p.Part)
 		helps[p.ID] = p.onlyEinolean
 	case parts.Result:
 		if p.Notice.Path != "" {

@@ -233,13 +233,13 @@ func (b *book) putAll(pieces []piece, settled, call int, outcome func(*piece) re
 			ids[i] = p.slot
 			continue
 		}
-		ids[i] = b.put(p, call, outcome(p))
+		ids[i] = b.addPiece(p, call, outcome(p))
 	}
 	return ranges(ids)
 }
 
-// put stores a piece in its slot.
-func (b *book) put(p *piece, call int, o resultOutcome) int32 {
+// addPiece stores a piece in its slot.
+func (b *book) addPiece(p *piece, call int, o resultOutcome) int32 {
 	s := b.find(p.key)
 	if s == nil {
 		s = b.add(p.key)
@@ -268,8 +268,8 @@ func (b *book) content(p *piece, s *slot, o resultOutcome, call int) *slotConten
 	return k
 }
 
-// holds reports whether a slot holds exactly this piece in a call.
-func (b *book) holds(p *piece, call int) bool {
+// containsPiece reports whether a slot holds exactly this piece in a call.
+func (b *book) containsPiece(p *piece, call int) bool {
 	s := b.find(p.key)
 	if s == nil {
 		return false
@@ -341,8 +341,8 @@ func (b *book) indexOf(id int32) (int, bool) {
 // find returns the slot that a key identifies, nil if there is none. It is valid until
 // slots are added or removed.
 func (b *book) find(key uint64) *slot {
-	id, known := b.byKey[key]
-	if !known {
+	id, ok := b.byKey[key]
+	if !ok {
 		return nil
 	}
 	i, _ := b.indexOf(id)
@@ -361,9 +361,9 @@ func (b *book) add(key uint64) *slot {
 	return &b.slots[len(b.slots)-1]
 }
 
-// each passes on every slot in the ranges that is there, in order, with its place among
+// eachSlot passes on every slot in the ranges that is there, in order, with its place among
 // all of them.
-func (b *book) each(ranges [][2]int32, use func(place int, s *slot)) {
+func (b *book) eachSlot(ranges [][2]int32, use func(place int, s *slot)) {
 	before := 0
 	for _, r := range ranges {
 		i, _ := b.indexOf(r[0])
@@ -428,7 +428,7 @@ func (s *slot) setContent(k *slotContent, call int) (grown int64) {
 // drop forgets what only a call needs whose successor with parts is next.
 func (b *book) drop(of callSlots, call, next int) {
 	dead := false
-	b.each(of.slots, func(_ int, s *slot) {
+	b.eachSlot(of.slots, func(_ int, s *slot) {
 		old := 0
 		for old+1 < len(s.contents) && s.contents[old+1].firstCall <= next {
 			b.bytes -= s.contents[old].size()
@@ -465,7 +465,7 @@ func (b *book) parts(of callSlots, call int, all bool) (parts []Part) {
 	if all {
 		ranges = of.slots
 	}
-	b.each(ranges, func(place int, s *slot) {
+	b.eachSlot(ranges, func(place int, s *slot) {
 		k := s.contentAt(call)
 		if k == nil {
 			return
@@ -487,25 +487,25 @@ func (b *book) parts(of callSlots, call int, all bool) (parts []Part) {
 // pick returns a book that holds only what a call needs.
 func (b *book) pick(of callSlots) *book {
 	some := &book{}
-	b.each(of.slots, func(_ int, s *slot) { some.slots = append(some.slots, *s) })
+	b.eachSlot(of.slots, func(_ int, s *slot) { some.slots = append(some.slots, *s) })
 	slices.SortFunc(some.slots, func(a, b slot) int { return int(a.id) - int(b.id) })
 	return some
 }
 
 // setLogged sets the content of a slot that was read from a log, for all later calls.
 func (b *book) setLogged(id int32, k *slotContent) {
-	i, known := b.indexOf(id)
-	if !known {
+	i, ok := b.indexOf(id)
+	if !ok {
 		b.slots = slices.Insert(b.slots, i, slot{id: id})
 	}
 	b.slots[i].loggedContent = k
 }
 
-// read returns the places of a call by what the log says, as far as the lines of its slots were not
+// readSlots returns the places of a call by what the log says, as far as the lines of its slots were not
 // lost.
-func (b *book) read(call int, slots [][2]int32, same int, fresh [][2]int32) (of callSlots) {
+func (b *book) readSlots(call int, slots [][2]int32, same int, fresh [][2]int32) (of callSlots) {
 	var all, added []int32
-	b.each(slots, func(place int, s *slot) {
+	b.eachSlot(slots, func(place int, s *slot) {
 		if place < same {
 			of.equalParts++
 		}
@@ -515,7 +515,7 @@ func (b *book) read(call int, slots [][2]int32, same int, fresh [][2]int32) (of 
 		s.lastCall = max(s.lastCall, call)
 		all = append(all, s.id)
 	})
-	b.each(fresh, func(_ int, s *slot) { added = append(added, s.id) })
+	b.eachSlot(fresh, func(_ int, s *slot) { added = append(added, s.id) })
 	of.slots, of.newSlots = ranges(all), ranges(added)
 	return of
 }
@@ -559,7 +559,7 @@ func (b *book) eachOmission(use func(*Omission)) {
 
 // omittedTokens counts what the results of a call lack.
 func (b *book) omittedTokens(of callSlots, call int) (out OmittedTokens) {
-	b.each(of.slots, func(_ int, s *slot) {
+	b.eachSlot(of.slots, func(_ int, s *slot) {
 		if k := s.contentAt(call); k.Omission != nil {
 			out.add(k.Omission)
 		}

@@ -37,7 +37,7 @@ type Conversation struct {
 
 // Run returns a run by its number; one with only that number if it is not kept.
 func (c *Conversation) Run(n int) Run {
-	if i, known := slices.BinarySearchFunc(c.Runs, n, func(r Run, n int) int { return r.N - n }); known {
+	if i, ok := slices.BinarySearchFunc(c.Runs, n, func(r Run, n int) int { return r.N - n }); ok {
 		return c.Runs[i]
 	}
 	return Run{N: n}
@@ -228,9 +228,9 @@ func (c *ModelCall) setEnd(at, first time.Time) {
 }
 
 // setAnswer notes what the model said and did.
-func (c *ModelCall) setAnswer(text string, did []ToolUse) {
-	if c.Answer = text; len(did) > 0 {
-		c.Did = did
+func (c *ModelCall) setAnswer(text string, uses []ToolUse) {
+	if c.Answer = text; len(uses) > 0 {
+		c.Did = uses
 	}
 }
 

@@ -143,9 +143,9 @@ func (n *requestReader) addOrReuse(p *parts.Part, base Category) {
 			return
 		}
 	}
-	made := *p
-	made.Analyze(n.c.seed)
-	n.add(&made, base)
+	clone := *p
+	clone.Analyze(n.c.seed)
+	n.add(&clone, base)
 }
 
 func (n *requestReader) add(p *parts.Part, base Category) {

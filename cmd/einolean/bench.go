@@ -23,7 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/display"
 )
 
-// benchSchema names what benchJSON is.
+// benchSchema is the schema name of benchJSON.
 const benchSchema = "einolean.bench/1"
 
 // benchJSON is what --json writes.
@@ -37,8 +37,8 @@ type benchJSON struct {
 		Arm    string `json:"arm"`
 		Done   int    `json:"tasks"`
 		Right  int    `json:"right"`
-		Least  int    `json:"right_least"` // in the worst run
-		Most   int    `json:"right_most"`  // in the best run
+		Worst  int    `json:"right_least"` // in the worst run
+		Best   int    `json:"right_most"`  // in the best run
 		Calls  int    `json:"model_calls"`
 		In     int64  `json:"prompt_tokens"`
 		Cached int64  `json:"cached_tokens"`
@@ -53,8 +53,8 @@ type benchJSON struct {
 	} `json:"arms"` // what each setting did; counts are of all runs
 }
 
-// trial is a task that an arm did once: a line of the file that a later start resumes from. A
-// line without a task is what a request took, or did not take in the end, of the budget.
+// trial is one run of a task by an arm. Each trial is a line of the file from which a later start resumes. A
+// line without a task records what a request spent, or did not spend after all, of the budget.
 type trial struct {
 	Model   string  `json:"model"`
 	Arm     string  `json:"arm,omitempty"`
@@ -65,7 +65,7 @@ type trial struct {
 	In      int64   `json:"prompt_tokens,omitempty"`
 	Cached  int64   `json:"cached_tokens,omitempty"`
 	Prefix  int64   `json:"common_tokens,omitempty"`  // of the prompts, what begins as an earlier one
-	Counted bool    `json:"tokens_counted,omitempty"` // by us: the provider reported no usage
+	Counted bool    `json:"tokens_counted,omitempty"` // estimated: the provider reported no usage
 	Out     int64   `json:"answer_tokens,omitempty"`
 	Spent   int64   `json:"spent_tokens,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -78,19 +78,19 @@ func (t trial) key() string {
 // comparison says what to compare, and with which model.
 type comparison struct {
 	provider
-	common       options
-	runs, calls  int
-	file, prices string
-	arms, tasks  []string
-	recordings   string
-	spent        int64 // of the budget, by all starts
+	common             options
+	repetitions, calls int
+	file, prices       string
+	arms, tasks        []string
+	recordings         string
+	spent              int64 // of the budget, by all starts
 }
 
 func runBench(ctx context.Context, s streams, args []string) error {
 	var c comparison
 	f := flags(s, "bench", &c.common)
 	c.provider.flags(f)
-	f.IntVar(&c.runs, "runs", 1, "how often each task is done with each setting")
+	f.IntVar(&c.repetitions, "runs", 1, "how often each task is done with each setting")
 	f.StringVar(&c.file, "o", "einolean-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
 	f.IntVar(&c.calls, "max-calls", 20, "the most requests of one task; one that needs more is not done")
 	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which einolean replay reads")
@@ -109,7 +109,7 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	known, err := cards(s, c.prices, c.model)
+	priceTables, err := cards(s, c.prices, c.model)
 	if err != nil {
 		return err
 	}
@@ -121,14 +121,14 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.announce(s, arms, tasks, done, known); err != nil {
+	if err := c.announce(s, arms, tasks, done, priceTables); err != nil {
 		return err
 	}
 	complete, err := c.work(ctx, s, arms, tasks, done)
 	if err != nil {
 		return err
 	}
-	out := c.report(arms, tasks, done, known)
+	out := c.report(arms, tasks, done, priceTables)
 	if out.Complete = complete; c.common.json {
 		return writeJSON(s.out, out)
 	}
@@ -136,12 +136,12 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	out.show(s, painter(color), c.runs, known)
+	out.show(s, painter(color), c.repetitions, priceTables)
 	return nil
 }
 
 func (c *comparison) check() error {
-	if c.runs < 1 || c.calls < 1 {
+	if c.repetitions < 1 || c.calls < 1 {
 		return fail(exitUsage, "--runs and --max-calls are at least 1")
 	}
 	c.limit = c.calls
@@ -155,45 +155,45 @@ func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err err
 	for i, a := range all {
 		names[i] = []string{plain(a.Name)}
 	}
-	which, unmatched := matching(c.arms, names)
+	selected, unmatched := matching(c.arms, names)
 	if unmatched != "" {
-		known := make([]string, len(names))
+		allNames := make([]string, len(names))
 		for i, n := range names {
-			known[i] = n[0]
+			allNames[i] = n[0]
 		}
-		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", unmatched, known)
+		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", unmatched, allNames)
 	}
-	for _, i := range which {
+	for _, i := range selected {
 		arms = append(arms, all[i])
 	}
-	every, err := compare.Tasks()
+	allTasks, err := compare.Tasks()
 	if err != nil {
 		return nil, nil, err
 	}
-	names = make([][]string, len(every))
-	for i, t := range every {
+	names = make([][]string, len(allTasks))
+	for i, t := range allTasks {
 		names[i] = []string{plain(t.ID), plain(t.Kind)}
 	}
-	if which, unmatched = matching(c.tasks, names); unmatched != "" {
+	if selected, unmatched = matching(c.tasks, names); unmatched != "" {
 		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", unmatched)
 	}
-	for _, i := range which {
-		tasks = append(tasks, every[i])
+	for _, i := range selected {
+		tasks = append(tasks, allTasks[i])
 	}
 	return arms, tasks, nil
 }
 
-// plain is a name as it is compared: as it is printed, or without its backticks.
+// plain normalizes a name for comparison: lower case, without backticks.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "`", "")) }
 
-// matching are the places of those with one of the names: of each, the ones that are called so, or
-// else those that have it in their name; all if there are no names. A setting that is reduced as well
-// is meant only by a name that says so. unmatched is one that fits none.
-func matching(asked []string, names [][]string) (which []int, unmatched string) {
-	taken := make([]bool, len(names))
-	for _, word := range asked {
+// matching returns the indices of the entries that match one of the words. A word selects the entries with
+// exactly that name, or else those that contain it. Without words it returns all entries. A setting with
+// reduction matches only a word that says "reduced". unmatched is the first word that matches nothing.
+func matching(words []string, names [][]string) (indices []int, unmatched string) {
+	selected := make([]bool, len(names))
+	for _, word := range words {
 		found := false
-		for _, fits := range []func(name string) bool{
+		for _, matches := range []func(name string) bool{
 			func(name string) bool { return name == plain(word) },
 			func(name string) bool {
 				reduced := strings.HasSuffix(name, ", reduced") && !strings.Contains(plain(word), "reduced")
@@ -201,8 +201,8 @@ func matching(asked []string, names [][]string) (which []int, unmatched string) 
 			},
 		} {
 			for i := range names {
-				if slices.ContainsFunc(names[i], fits) {
-					taken[i], found = true, true
+				if slices.ContainsFunc(names[i], matches) {
+					selected[i], found = true, true
 				}
 			}
 			if found {
@@ -214,15 +214,15 @@ func matching(asked []string, names [][]string) (which []int, unmatched string) 
 		}
 	}
 	for i := range names {
-		if taken[i] || len(asked) == 0 {
-			which = append(which, i)
+		if selected[i] || len(words) == 0 {
+			indices = append(indices, i)
 		}
 	}
-	return which, ""
+	return indices, ""
 }
 
-// resume reads what earlier starts did with the model, by key, and what they spent. A line that
-// was torn when the program ended is left out, and so is done again.
+// resume reads the results of earlier starts with this model, by key, and what they spent. A truncated line is
+// skipped, so its task runs again.
 func (c *comparison) resume() (map[string]trial, error) {
 	done := map[string]trial{}
 	text, err := os.ReadFile(c.file)
@@ -245,9 +245,8 @@ func (c *comparison) resume() (map[string]trial, error) {
 	return done, nil
 }
 
-// work does what is not done yet. All settings have their turn at a task before the next one
-// begins, so that what a budget allows compares them on the same tasks. It reports whether
-// everything was done.
+// work runs the tasks that have no result yet. All settings run a task before the next task begins, so that a
+// small budget still compares them on the same tasks. It reports whether all tasks have results.
 func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial) (complete bool, err error) {
 	m, err := c.open(ctx, func(tokens int64) error { return c.keep(trial{Model: c.model, Spent: tokens}) })
 	if err != nil {
@@ -255,17 +254,17 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 	}
 	m.spent = c.spent
 	defer func() { c.spent = m.spent }()
-	wait := newProgress(s, c.common, "doing tasks", len(arms)*len(tasks)*c.runs)
+	wait := newProgress(s, c.common, "doing tasks", len(arms)*len(tasks)*c.repetitions)
 	defer wait.stop()
-	for run := 1; run <= c.runs; run++ {
+	for run := 1; run <= c.repetitions; run++ {
 		for _, task := range tasks {
 			for _, arm := range arms {
 				t := trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}
-				if _, is := done[t.key()]; !is {
+				if _, ok := done[t.key()]; !ok {
 					if t, err = c.try(ctx, m, arm, task, t); err != nil {
 						return false, err
 					}
-					if m.over {
+					if m.overBudget {
 						wait.stop()
 						c.common.note(s, "the budget of %s tokens does not suffice for the next request; --max-tokens raises it, and the same command goes on", display.Grouped(c.budget))
 						return false, nil
@@ -282,7 +281,7 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 	return true, nil
 }
 
-// try does one task.
+// try runs one task.
 func (c *comparison) try(ctx context.Context, m *meter, arm compare.Arm, task compare.Task, t trial) (trial, error) {
 	m.begin(t)
 	bench, err := arm.StartWorking(ctx, m)
@@ -292,13 +291,13 @@ func (c *comparison) try(ctx context.Context, m *meter, arm compare.Arm, task co
 	defer bench.Close()
 	start := time.Now()
 	wrong, err := bench.Do(ctx, task)
-	t = m.now
+	t = m.current
 	t.Wrong, t.Seconds = wrong, time.Since(start).Seconds()
-	var ours *failure
+	var failed *failure
 	switch {
-	case err != nil || m.over:
+	case err != nil || m.overBudget:
 		return t, err
-	case errors.As(m.fatal, &ours):
+	case errors.As(m.fatal, &failed):
 		return t, m.fatal
 	case m.fatal != nil:
 		return t, fail(exitServer, "%s: %w\nWhat was done is kept in %s, and the same command goes on from there", c.model, m.fatal, c.file)
@@ -319,7 +318,7 @@ func (c *comparison) keep(t trial) error {
 	if err != nil {
 		return err
 	}
-	if info, err := f.Stat(); err == nil && info.Size() > 0 { // a torn line must not take this one along
+	if info, err := f.Stat(); err == nil && info.Size() > 0 { // do not append to a truncated line
 		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
 			line = append([]byte("\n"), line...)
@@ -331,19 +330,19 @@ func (c *comparison) keep(t trial) error {
 	return nil
 }
 
-// report adds up what was done.
-func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) benchJSON {
+// report aggregates the results.
+func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card) benchJSON {
 	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
 	unreported := noCache(done)
 	for _, arm := range arms {
-		a := added(&out.Arms)
-		a.Arm, a.Least, a.Dollars, a.Losing = arm.Name, len(tasks), map[string]float64{}, []string{}
+		a := appendZero(&out.Arms)
+		a.Arm, a.Worst, a.Dollars, a.Losing = arm.Name, len(tasks), map[string]float64{}, []string{}
 		var took []float64
-		for run := 1; run <= c.runs; run++ {
+		for run := 1; run <= c.repetitions; run++ {
 			right := 0
 			for _, task := range tasks {
-				t, is := done[trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}.key()]
-				if !is {
+				t, ok := done[trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}.key()]
+				if !ok {
 					continue
 				}
 				a.Done++
@@ -358,14 +357,14 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 					a.Losing = append(a.Losing, fmt.Sprintf("%s, run %d: %s", task.ID, run, t.Wrong))
 				}
 			}
-			a.Right, a.Least, a.Most = a.Right+right, min(a.Least, right), max(a.Most, right)
+			a.Right, a.Worst, a.Best = a.Right+right, min(a.Worst, right), max(a.Best, right)
 		}
 		a.Estimated = unreported && a.Done > 0
 		if slices.Sort(took); len(took) > 0 {
 			a.Seconds = took[len(took)/2]
 		}
 		bill := replay.Bill{Written: a.In - a.Cached, Cached: a.Cached}
-		for _, card := range known {
+		for _, card := range priceTables {
 			if card.Million > 0 {
 				a.Dollars[card.Name] = (card.Cost(bill)*card.Million + float64(a.Out)*card.Output) / 1e6
 			}
@@ -376,26 +375,26 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 
 // show writes the table, the losing cases, and a row for each setting in the form of
 // docs/benchmarks.md.
-func (r benchJSON) show(s streams, p painter, runs int, known []replay.Card) {
-	fmt.Fprintf(s.out, "%s, %s of each task, %s of %s tokens spent\n\n", p.bold(display.Line(r.Model)), plural(runs, "run"), display.Grouped(r.Spent), display.Grouped(r.Budget))
+func (r benchJSON) show(s streams, p painter, repetitions int, priceTables []replay.Card) {
+	fmt.Fprintf(s.out, "%s, %s of each task, %s of %s tokens spent\n\n", p.bold(display.Line(r.Model)), plural(repetitions, "run"), display.Grouped(r.Spent), display.Grouped(r.Budget))
 	head, line := "| policy | right | least to most | calls | tokens in | cached | tokens out | seconds |", "|---|---|---|---|---|---|---|---|"
-	for _, c := range known {
+	for _, c := range priceTables {
 		if c.Million > 0 {
 			head, line = head+" $ "+display.Line(c.Name)+" |", line+"---|"
 		}
 	}
 	fmt.Fprintf(s.out, "%s\n%s\n", head, line)
 	for _, a := range r.Arms {
-		about, mark := "", ""
+		note, mark := "", ""
 		if a.Counted {
-			about = "~"
+			note = "~"
 		}
 		if a.Estimated {
 			mark = " estimated"
 		}
-		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s%s | %.0f %%%s | %s%s | %.1f |", a.Arm, a.Right, a.Done, a.Least, a.Most, a.Calls,
-			about, display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), mark, about, display.Grouped(a.Out), a.Seconds)
-		for _, c := range known {
+		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s%s | %.0f %%%s | %s%s | %.1f |", a.Arm, a.Right, a.Done, a.Worst, a.Best, a.Calls,
+			note, display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), mark, note, display.Grouped(a.Out), a.Seconds)
+		for _, c := range priceTables {
 			if c.Million > 0 {
 				fmt.Fprintf(s.out, " %.4f |", a.Dollars[c.Name])
 			}

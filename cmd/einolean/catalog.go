@@ -3,7 +3,7 @@
 
 package main
 
-// Tools, in the formats in which people have them.
+// Reading tool catalogs in the formats that users have.
 
 import (
 	"bytes"
@@ -154,7 +154,7 @@ func isConfig(text []byte) bool {
 	return false
 }
 
-// infos reads tools. wrong says what is wrong with those that are left out.
+// infos reads tools and calls wrong with a description of each one that it skips.
 func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, wrong []error, err error) {
 	seen := map[string]bool{}
 	for i, text := range tools {
@@ -184,7 +184,7 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, wrong 
 	return nil, nil, fail(exitInput, "%s holds no tools", name)
 }
 
-// toolsOf are the tools of those servers that answer.
+// toolsOf returns the tools of the servers that answer.
 func toolsOf(ctx context.Context, servers *mcptools.Servers) (*toolset.Set, error) {
 	set, err := servers.Tools(ctx)
 	if errors.As(err, new(*toolset.Missing)) {
@@ -193,7 +193,7 @@ func toolsOf(ctx context.Context, servers *mcptools.Servers) (*toolset.Set, erro
 	return set, err
 }
 
-// servers asks the servers of an mcpServers file for their tools.
+// servers lists the tools of the servers in an mcpServers file.
 func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
 	if !o.connect {
 		return nil, fail(exitInput, "%s names MCP servers: add --connect to start and ask them", name)
@@ -211,22 +211,22 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 			last.Store(server, ". It said: "+clip(text, 200))
 		}
 	}
-	asked, cancel := context.WithTimeout(ctx, o.wait)
+	waitCtx, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
 	o.common.note(s, "asking %s", plural(len(config), "server"))
-	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: keep})
+	servers, err := mcptools.Open(waitCtx, config, mcptools.Options{Logs: keep})
 	if err != nil {
 		return nil, fail(exitServer, "%w", err)
 	}
 	defer servers.Close()
-	down := o.waitFor(asked, servers, &last)
+	missing := o.waitFor(waitCtx, servers, &last)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if len(down) > 0 && o.strict {
-		return nil, fail(exitServer, "%s", down)
+	if len(missing) > 0 && o.strict {
+		return nil, fail(exitServer, "%s", missing)
 	}
-	for _, line := range down {
+	for _, line := range missing {
 		o.common.note(s, "left out %s", line)
 	}
 	set, err := toolsOf(ctx, servers)
@@ -251,31 +251,30 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 	return all, nil
 }
 
-// waitFor waits until each server is there or has failed, and says what the others are
-// missing for.
-func (o *source) waitFor(ctx context.Context, servers *mcptools.Servers, last *sync.Map) (down []string) {
+// waitFor waits until each server is up or has failed. It returns a line for each missing server.
+func (o *source) waitFor(ctx context.Context, servers *mcptools.Servers, last *sync.Map) (missing []string) {
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for {
-		down = nil
+		missing = nil
 		waits := false
 		for _, status := range servers.Status() {
-			said, _ := last.LoadOrStore(status.Server, "")
+			lastLine, _ := last.LoadOrStore(status.Server, "")
 			switch {
 			case status.State == mcptools.StateUp, status.State == mcptools.StateDisabled:
 			case status.Err != nil:
-				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), said))
+				missing = append(missing, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), lastLine))
 			default:
 				waits = true
-				down = append(down, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, said))
+				missing = append(missing, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, lastLine))
 			}
 		}
 		if !waits {
-			return down
+			return missing
 		}
 		select {
 		case <-ctx.Done():
-			return down
+			return missing
 		case <-look.C:
 		}
 	}

@@ -3,7 +3,7 @@
 
 package main
 
-// Recorded conversations, in the formats in which people have them.
+// Reading recorded conversations in the formats that users have.
 
 import (
 	"bytes"
@@ -19,23 +19,23 @@ import (
 	"github.com/einolean/einolean/internal/display"
 )
 
-// recording is what may stand around the messages of a conversation: the body of a
-// request to OpenAI or Anthropic, or a line of a file of many conversations.
+// recording is the object around the messages of a conversation: the body of a request to OpenAI or Anthropic,
+// or a line of a file with many conversations.
 type recording struct {
-	Name     string            `json:"name"`
-	Kind     string            `json:"kind"`
-	Model    string            `json:"model"`        // of a request's body
-	System   json.RawMessage   `json:"system"`       // Anthropic
-	Says     string            `json:"instructions"` // OpenAI's Responses API
-	Messages []json.RawMessage `json:"messages"`
-	Input    []json.RawMessage `json:"input"`  // OpenAI's Responses API
-	Role     string            `json:"role"`   // where the object is a message itself
-	Type     string            `json:"type"`   // the same
-	Answer   []json.RawMessage `json:"answer"` // einoleantest
-	Error    string            `json:"error"`  // the same
-	Schema   string            `json:"schema"` // window
-	Of       string            `json:"of"`     // the same
-	Tools    []json.RawMessage `json:"tools"`  // of a request's body
+	Name           string            `json:"name"`
+	Kind           string            `json:"kind"`
+	Model          string            `json:"model"`        // of a request's body
+	System         json.RawMessage   `json:"system"`       // Anthropic
+	Instructions   string            `json:"instructions"` // OpenAI's Responses API
+	Messages       []json.RawMessage `json:"messages"`
+	Input          []json.RawMessage `json:"input"`  // OpenAI's Responses API
+	Role           string            `json:"role"`   // where the object is a message itself
+	Type           string            `json:"type"`   // the same
+	Answer         []json.RawMessage `json:"answer"` // einoleantest
+	Error          string            `json:"error"`  // the same
+	Schema         string            `json:"schema"` // window
+	ConversationID string            `json:"of"`     // the same
+	Tools          []json.RawMessage `json:"tools"`  // of a request's body
 
 	Contents    []json.RawMessage `json:"contents"` // Gemini
 	Instruction struct {
@@ -46,7 +46,7 @@ type recording struct {
 	} `json:"toolConfig"` // Bedrock
 }
 
-// loaded is a conversation of a file.
+// loaded is a conversation with its origin.
 type loaded struct {
 	replay.Recorded
 	unread unread
@@ -59,30 +59,30 @@ func recordings(s streams, common options, name string) (all []loaded, err error
 		return nil, err
 	}
 	trimmed := bytes.TrimSpace(text)
-	var whole recording
+	var content recording
 	switch {
 	case len(trimmed) == 0:
 		return nil, fail(exitInput, "%s is empty", name)
 	case isWindow(trimmed):
 		var filled int
-		left := func(err error) { common.note(s, "%s: what cannot be read is left out: %v", name, err) }
-		if all, filled, err = windows(name, text, left); filled > 0 {
-			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, kept(filled))
+		skipped := func(err error) { common.note(s, "%s: what cannot be read is left out: %v", name, err) }
+		if all, filled, err = windows(name, text, skipped); filled > 0 {
+			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, countStoredTexts(filled))
 		}
 	case trimmed[0] == '[':
-		if err := decode(trimmed, &whole.Messages); err != nil {
+		if err := decode(trimmed, &content.Messages); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
 		}
-		all, err = whole.conversations(name, nil)
+		all, err = content.conversations(name, nil)
 	case json.Valid(trimmed):
-		if err := decode(trimmed, &whole); err != nil {
+		if err := decode(trimmed, &content); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
 		}
 		if isExchange(trimmed) {
 			all, err = exchanges(name, []json.RawMessage{trimmed})
 			break
 		}
-		all, err = whole.conversations(name, nil)
+		all, err = content.conversations(name, nil)
 	default:
 		var rows []json.RawMessage
 		var torn []int
@@ -93,20 +93,20 @@ func recordings(s streams, common options, name string) (all []loaded, err error
 			all, err = linesOfRecordings(name, rows)
 		}
 	}
-	var said *failure
-	if err != nil && !errors.As(err, &said) { // else it names the file
+	var failed *failure
+	if err != nil && !errors.As(err, &failed) { // a failure names the file already
 		err = fail(exitInput, "%s: %w", name, err)
 	}
 	return all, err
 }
 
-// isWindow reports whether a file is one of package window: the first of its lines that is whole
-// says so, or says which conversation it belongs to.
+// isWindow reports whether a file was written by package window. Its first complete line then names the schema
+// or a conversation.
 func isWindow(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		var r recording
 		if decode(line, &r) == nil {
-			return strings.HasPrefix(r.Schema, "einolean.window/") || r.Of != ""
+			return strings.HasPrefix(r.Schema, "einolean.window/") || r.ConversationID != ""
 		}
 	}
 	return false
@@ -118,15 +118,15 @@ func isExchange(line json.RawMessage) bool {
 	return decode(line, &r) == nil && r.Messages != nil && (r.Answer != nil || r.Error != "")
 }
 
-// kept is a count of texts with its verb.
-func kept(n int) string {
+// countStoredTexts returns the phrase that counts partly recorded texts.
+func countStoredTexts(n int) string {
 	if n == 1 {
 		return "1 text was kept"
 	}
 	return display.Grouped(n) + " texts were kept"
 }
 
-// linesOfRecordings reads JSON Lines: conversations, or the messages of one.
+// linesOfRecordings reads JSON Lines that contain one conversation each, or one message each.
 func linesOfRecordings(name string, rows []json.RawMessage) (all []loaded, err error) {
 	var one recording
 	if slices.ContainsFunc(rows, isExchange) {
@@ -156,23 +156,23 @@ var errOnlyTools = errors.New("it holds tools and no conversation: einolean eval
 // conversations adds the conversation of r to all.
 func (r recording) conversations(name string, all []loaded) ([]loaded, error) {
 	var m messages
-	if r.Says != "" {
-		m.say(schema.System, r.Says)
+	if r.Instructions != "" {
+		m.addText(schema.System, r.Instructions)
 	}
 	if text, err := texts(r.System); err != nil {
 		return nil, err
 	} else if text != "" {
-		m.say(schema.System, text)
+		m.addText(schema.System, text)
 	}
 	for _, p := range r.Instruction.Parts {
-		m.say(schema.System, p.Text)
+		m.addText(schema.System, p.Text)
 	}
-	var not unread
+	var skipped unread
 	for i, raw := range slices.Concat(r.Messages, r.Input, r.Contents) {
 		if looksLike(raw) == holdsTools {
 			return nil, errOnlyTools
 		}
-		not.count(raw)
+		skipped.count(raw)
 		if err := m.add(raw); err != nil {
 			return nil, fmt.Errorf("message %d: %w", i+1, err)
 		}
@@ -190,11 +190,11 @@ func (r recording) conversations(name string, all []loaded) ([]loaded, error) {
 	if tools := functions(append(r.Tools, r.ToolConfig.Tools...)); len(tools) > 0 {
 		c = c.WithTools(tools)
 	}
-	return append(all, loaded{Recorded: replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}, unread: not}), nil
+	return append(all, loaded{Recorded: replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}, unread: skipped}), nil
 }
 
-// functions are the tools of a request's body. A provider's own tools have no name, and cannot be
-// hidden.
+// functions returns the tools of a request body. Provider tools have no name and cannot be hidden, so they are
+// skipped.
 func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
 	for _, raw := range flatTools(tools) {
 		var e entry
@@ -209,10 +209,10 @@ func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
 	return all
 }
 
-// flatTools are tools without what Bedrock and Gemini put around them.
+// flatTools removes the wrappers that Bedrock and Gemini put around tools.
 func flatTools(tools []json.RawMessage) (all []json.RawMessage) {
 	for _, raw := range tools {
-		var around struct {
+		var wrapper struct {
 			Spec *struct {
 				Name        string `json:"name"`
 				Description string `json:"description"`
@@ -222,12 +222,12 @@ func flatTools(tools []json.RawMessage) (all []json.RawMessage) {
 			} `json:"toolSpec"`
 			Declarations []json.RawMessage `json:"functionDeclarations"`
 		}
-		err := json.Unmarshal(raw, &around)
+		err := json.Unmarshal(raw, &wrapper)
 		switch {
-		case err == nil && around.Declarations != nil:
-			all = append(all, around.Declarations...)
-		case err == nil && around.Spec != nil:
-			flat, _ := json.Marshal(entry{Name: around.Spec.Name, Description: around.Spec.Description, InputSchema: around.Spec.InputSchema.JSON}) // its parts were read as JSON
+		case err == nil && wrapper.Declarations != nil:
+			all = append(all, wrapper.Declarations...)
+		case err == nil && wrapper.Spec != nil:
+			flat, _ := json.Marshal(entry{Name: wrapper.Spec.Name, Description: wrapper.Spec.Description, InputSchema: wrapper.Spec.InputSchema.JSON}) // its parts were read as JSON
 			all = append(all, flat)
 		default:
 			all = append(all, raw)
@@ -236,7 +236,7 @@ func flatTools(tools []json.RawMessage) (all []json.RawMessage) {
 	return all
 }
 
-// role is Eino's word for a role, empty if there is no such role.
+// role returns Eino's name for a role, or "" for an unknown role.
 func role(name string) schema.RoleType {
 	switch name {
 	case "system", "developer":

@@ -3,7 +3,7 @@
 
 package main
 
-// What a comparison will cost, and what providers leave uncounted.
+// Cost of a comparison: the estimate before it starts, and the usage that providers do not report.
 
 import (
 	"cmp"
@@ -20,19 +20,19 @@ import (
 	"github.com/einolean/einolean/internal/tokens"
 )
 
-// announce says before the first request what the rest will cost: as much as it took the model that
-// follows rules, which wrote no answer to speak of.
-func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) error {
+// announce prints an estimate of the remaining cost before the first request. The estimate is the cost of the
+// same tasks with the rule-based model, which writes hardly any answer text.
+func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card) error {
 	all, err := compare.Measured()
 	if err != nil {
 		return err
 	}
 	var sum compare.Took
 	todo := 0
-	for run := 1; run <= c.runs; run++ {
+	for run := 1; run <= c.repetitions; run++ {
 		for _, task := range tasks {
 			for _, arm := range arms {
-				if _, is := done[trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}.key()]; !is {
+				if _, ok := done[trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}.key()]; !ok {
 					todo++
 					sum.Add(all[arm.Name][task.ID])
 				}
@@ -42,35 +42,34 @@ func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Tas
 	if todo == 0 {
 		return nil
 	}
-	says := fmt.Sprintf("%s left to do: about %s and %s of prompts", plural(todo, "task"), plural(sum.Calls, "request"), plural(int(sum.Tokens), "token"))
+	line := fmt.Sprintf("%s left to do: about %s and %s of prompts", plural(todo, "task"), plural(sum.Calls, "request"), plural(int(sum.Tokens), "token"))
 	bill := replay.Bill{Written: sum.Tokens - sum.Cached, Cached: sum.Cached}
-	for _, card := range known {
+	for _, card := range priceTables {
 		if card.Million > 0 {
-			says += fmt.Sprintf(", $%.2f to $%.2f at the prices of %s, with and without its cache", card.Cost(bill)*card.Million/1e6, float64(sum.Tokens)*card.Million/1e6, card.Name)
+			line += fmt.Sprintf(", $%.2f to $%.2f at the prices of %s, with and without its cache", card.Cost(bill)*card.Million/1e6, float64(sum.Tokens)*card.Million/1e6, card.Name)
 			break
 		}
 	}
 	c.common.note(s, "%s. A model that needs more requests, or thinks, costs more: at most %s requests a task and %s tokens in all (--max-calls, --max-tokens)",
-		says, display.Grouped(c.calls), display.Grouped(c.budget))
+		line, display.Grouped(c.calls), display.Grouped(c.budget))
 	return nil
 }
 
-// shared notes a request, and returns how many of its bytes are the beginning of an earlier one of the
-// setting, and how many it has.
+// shared records a request. It returns its size and the length of the longest prefix that it has in common with
+// an earlier request of the setting, both in bytes.
 func (m *meter) shared(in []*schema.Message, opts []model.Option) (common, size int, text string) {
 	text, _ = offline.Request(in, model.GetCommonOptions(&model.Options{}, opts...).Tools)
-	if m.sent == nil {
-		m.sent = map[string][]string{}
+	if m.requests == nil {
+		m.requests = map[string][]string{}
 	}
-	for _, earlier := range m.sent[m.now.Arm] {
+	for _, earlier := range m.requests[m.current.Arm] {
 		common = max(common, offline.Common(earlier, text))
 	}
-	m.sent[m.now.Arm] = append(m.sent[m.now.Arm], text)
+	m.requests[m.current.Arm] = append(m.requests[m.current.Arm], text)
 	return common, len(text), text
 }
 
-// count adds what an answer took to the task: as the provider counts, and where it does not, as we
-// estimate tokens.
+// count adds the usage of an answer to the trial. It estimates tokens that the provider does not report.
 func (m *meter) count(common, size int, text string, answer *schema.Message) (spent int64) {
 	var u schema.TokenUsage
 	if answer.ResponseMeta != nil && answer.ResponseMeta.Usage != nil {
@@ -78,16 +77,16 @@ func (m *meter) count(common, size int, text string, answer *schema.Message) (sp
 	}
 	in, out := int64(u.PromptTokens), int64(u.CompletionTokens)
 	if spent = in + out; in <= 0 {
-		m.now.Counted = true
-		in, out = int64(tokens.Estimate(text)), cmp.Or(out, int64(tokens.Estimate(said(answer))))
+		m.current.Counted = true
+		in, out = int64(tokens.Estimate(text)), cmp.Or(out, int64(tokens.Estimate(answerText(answer))))
 	}
-	m.now.In, m.now.Out, m.now.Cached = m.now.In+in, m.now.Out+out, m.now.Cached+int64(u.PromptTokenDetails.CachedTokens)
-	m.now.Prefix += in * int64(common) / int64(max(1, size))
+	m.current.In, m.current.Out, m.current.Cached = m.current.In+in, m.current.Out+out, m.current.Cached+int64(u.PromptTokenDetails.CachedTokens)
+	m.current.Prefix += in * int64(common) / int64(max(1, size))
 	return spent
 }
 
-// said is the text of an answer with its calls.
-func said(answer *schema.Message) string {
+// answerText returns the text of an answer and its calls.
+func answerText(answer *schema.Message) string {
 	var b strings.Builder
 	b.WriteString(answer.ReasoningContent + answer.Content)
 	for _, c := range answer.ToolCalls {
@@ -96,8 +95,8 @@ func said(answer *schema.Message) string {
 	return b.String()
 }
 
-// noCache reports whether the provider never said that something came from its cache. Then what
-// requests have in common with earlier ones stands for it: nothing is not what it was.
+// noCache reports whether the provider never reported cached tokens. The common prefix of requests then
+// replaces the missing figure.
 func noCache(done map[string]trial) bool {
 	for _, t := range done {
 		if t.Cached > 0 {
@@ -107,7 +106,7 @@ func noCache(done map[string]trial) bool {
 	return true
 }
 
-// marks are the lines that say what is estimated.
+// marks returns the lines that explain which figures are estimates.
 func (r benchJSON) marks() (lines []string) {
 	counted, estimated := false, false
 	for _, a := range r.Arms {

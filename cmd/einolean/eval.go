@@ -24,14 +24,14 @@ import (
 
 // finding is one thing to fix.
 type finding struct {
-	Tool    string   `json:"tool"`
-	Rule    string   `json:"rule"`
-	Message string   `json:"message"`
-	Rival   string   `json:"rival,omitempty"`  // the tool that is found in its place
-	Place   int      `json:"place,omitempty"`  // where it is found by its own words, 0 if not among ten
-	Shared  []string `json:"shared,omitempty"` // words that both have
-	Own     []string `json:"own,omitempty"`    // words that only this tool has
-	Try     string   `json:"try,omitempty"`    // what to write
+	Tool     string   `json:"tool"`
+	Rule     string   `json:"rule"`
+	Message  string   `json:"message"`
+	Rival    string   `json:"rival,omitempty"`  // the tool that is found in its place
+	Place    int      `json:"place,omitempty"`  // where it is found by its own words, 0 if not among ten
+	Shared   []string `json:"shared,omitempty"` // words that both have
+	Distinct []string `json:"own,omitempty"`    // words that only this tool has
+	Try      string   `json:"try,omitempty"`    // what to write
 }
 
 // evalSchema names what evalJSON is.
@@ -39,11 +39,11 @@ const evalSchema = "einolean.eval/1"
 
 // evalJSON is what --json writes without queries.
 type evalJSON struct {
-	Schema   string    `json:"schema"`
-	Index    string    `json:"index"`
-	Tools    int       `json:"tools"`
-	Found    int       `json:"found_by_own_words"`
-	Findings []finding `json:"findings"`
+	Schema     string    `json:"schema"`
+	Index      string    `json:"index"`
+	Tools      int       `json:"tools"`
+	FoundTools int       `json:"found_by_own_words"`
+	Findings   []finding `json:"findings"`
 }
 
 // The rules, in the order in which their findings are listed: what keeps a tool from being found
@@ -76,7 +76,7 @@ func (f finding) rank() int {
 	return slices.Index(severity, f.Rule)
 }
 
-// depth is how far down the tool was found by its own words.
+// depth is how many results of a search are examined.
 func (f finding) depth() int {
 	if f.Rule == ruleConfusable && f.Place == 0 {
 		return depth + 1
@@ -88,75 +88,75 @@ func (f finding) depth() int {
 const shownByDefault = 5
 
 func runEval(ctx context.Context, s streams, args []string) error {
-	var from source
-	f := flags(s, "eval", &from.common)
+	var src source
+	f := flags(s, "eval", &src.common)
 	queries := f.String("queries", "", "graded queries, as JSON Lines with query and relevant; without them, each tool is searched for by its own words")
-	under := f.Float64("fail-under", 0, "exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
+	failUnder := f.Float64("fail-under", 0, "exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
 	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
-	from.flags(f)
-	var by writer
-	by.flags(f)
-	f.StringVar(&by.file, "o", "einolean-requests.jsonl", "with --model, where the requests that it wrote are kept, for --queries")
+	src.flags(f)
+	var queryWriter writer
+	queryWriter.flags(f)
+	f.StringVar(&queryWriter.file, "o", "einolean-requests.jsonl", "with --model, where the requests that it wrote are kept, for --queries")
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
 	}
-	isGraded := *queries+by.model != ""
+	isGraded := *queries+queryWriter.model != ""
 	switch {
-	case from.common.schema && isGraded:
+	case src.common.schema && isGraded:
 		return writeSchema[measuredJSON](s.out, measuredSchema)
-	case from.common.schema:
+	case src.common.schema:
 		return writeSchema[evalJSON](s.out, evalSchema)
 	case len(rest) != 1:
 		return fail(exitUsage, "give one file of tools")
-	case *queries != "" && by.model != "":
+	case *queries != "" && queryWriter.model != "":
 		return fail(exitUsage, "--queries measures with a file, and --model has one written")
-	case !isShare(*under):
-		return fail(exitUsage, "--fail-under is between 0 and 1, not %v", *under)
+	case !isShare(*failUnder):
+		return fail(exitUsage, "--fail-under is between 0 and 1, not %v", *failUnder)
 	}
-	if by.model != "" {
-		if err := by.check(); err != nil {
+	if queryWriter.model != "" {
+		if err := queryWriter.check(); err != nil {
 			return err
 		}
 	}
-	if err := from.open(ctx, s, rest[0]); err != nil {
+	if err := src.open(ctx, s, rest[0]); err != nil {
 		return err
 	}
 	if !isGraded {
-		return evalAlone(ctx, s, from, bounds{*under, *most, *top})
+		return evalAlone(ctx, s, src, bounds{*failUnder, *most, *top})
 	}
-	cases, err := graded(ctx, s, from, *queries, by)
+	cases, err := graded(ctx, s, src, *queries, queryWriter)
 	if err != nil {
 		return err
 	}
-	recall, err := measure(ctx, s, from, cases, *top)
-	return cmp.Or(err, missed(recall, *under))
+	recall, err := measure(ctx, s, src, cases, *top)
+	return cmp.Or(err, missed(recall, *failUnder))
 }
 
-// bounds are what --fail-under and --max-findings allow, and how many findings --top shows.
+// bounds holds the limits of --fail-under, --max-findings and --top.
 type bounds struct {
-	under     float64
+	failUnder float64
 	most, top int
 }
 
 // evalAlone examines tools without queries.
-func evalAlone(ctx context.Context, s streams, from source, b bounds) error {
-	report, err := examine(ctx, from.newIndex, from.tools)
+func evalAlone(ctx context.Context, s streams, src source, b bounds) error {
+	report, err := examine(ctx, src.newIndex, src.tools)
 	if err != nil {
 		return err
 	}
-	if report.Index = from.index; from.common.json {
+	if report.Index = src.index; src.common.json {
 		err = writeJSON(s.out, report)
 	} else {
-		show(s, from.painter, report, b.top)
+		show(s, src.painter, report, b.top)
 	}
-	share := float64(report.Found) / float64(report.Tools)
+	share := float64(report.FoundTools) / float64(report.Tools)
 	switch {
 	case err != nil:
 		return err
-	case share < b.under:
-		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100*b.under)
+	case share < b.failUnder:
+		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100*b.failUnder)
 	case b.most >= 0 && len(report.Findings) > b.most:
 		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), b.most)
 	}
@@ -192,7 +192,7 @@ func examine(ctx context.Context, newIndex index.Func, tools []*schema.ToolInfo)
 		}
 		place := 1 + slices.IndexFunc(results, func(r index.Result) bool { return r.Name == t.Name })
 		if place == 1 {
-			report.Found++
+			report.FoundTools++
 			continue
 		}
 		report.Findings = append(report.Findings, confusable(t, place, byName[results0(results)]))
@@ -232,8 +232,8 @@ func ownWords(t *schema.ToolInfo) string {
 	return text
 }
 
-// confusable is a tool whose own words find a rival first. Of the words that only the tool has,
-// those of its name say best what it is, and that of its server least.
+// confusable reports a tool for whose own words a rival ranks first. The distinct words are sorted so that
+// words of the tool's name precede words of its server.
 func confusable(t *schema.ToolInfo, place int, rival *schema.ToolInfo) finding {
 	f := finding{Tool: t.Name, Rule: ruleConfusable, Place: place, Message: "its own words find no tool", Try: "say in words of its users what it does"}
 	if rival == nil {
@@ -247,21 +247,21 @@ func confusable(t *schema.ToolInfo, place int, rival *schema.ToolInfo) finding {
 	case place > 2:
 		f.Message += fmt.Sprintf(", and it only %s", []string{"third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}[place-3])
 	}
-	theirs := words(rival)
-	for _, w := range words(t) {
-		if slices.Contains(theirs, w) {
+	rivalWords := significantWords(rival)
+	for _, w := range significantWords(t) {
+		if slices.Contains(rivalWords, w) {
 			f.Shared = append(f.Shared, w)
 		} else {
-			f.Own = append(f.Own, w)
+			f.Distinct = append(f.Distinct, w)
 		}
 	}
 	server, _, _ := strings.Cut(strings.ToLower(t.Name), "__")
-	slices.SortStableFunc(f.Own, func(a, b string) int {
+	slices.SortStableFunc(f.Distinct, func(a, b string) int {
 		return cmp.Compare(strings.Count(server, a), strings.Count(server, b))
 	})
-	f.Shared, f.Own = f.Shared[:min(8, len(f.Shared))], f.Own[:min(8, len(f.Own))]
-	if f.Try = "say in its first sentence what it does that " + f.Rival + " does not"; len(f.Own) > 0 {
-		f.Try += ", with its own words: " + strings.Join(f.Own[:min(3, len(f.Own))], ", ")
+	f.Shared, f.Distinct = f.Shared[:min(8, len(f.Shared))], f.Distinct[:min(8, len(f.Distinct))]
+	if f.Try = "say in its first sentence what it does that " + f.Rival + " does not"; len(f.Distinct) > 0 {
+		f.Try += ", with its own words: " + strings.Join(f.Distinct[:min(3, len(f.Distinct))], ", ")
 	}
 	return f
 }
@@ -271,7 +271,7 @@ var splitWords = regexp.MustCompile(`[\p{L}\p{N}]+`)
 //go:embed stopwords.txt
 var stopText string
 
-// stopWords say nothing about what a tool does.
+// stopWords are words that carry no information about a tool.
 var stopWords = func() map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.Fields(stopText) {
@@ -280,9 +280,9 @@ var stopWords = func() map[string]bool {
 	return all
 }()
 
-// words are the telling words of a tool's name and description, each once. Those of a placeholder
-// tell nothing.
-func words(t *schema.ToolInfo) (all []string) {
+// significantWords returns the distinct words of a tool's name and description without stop words. The words of
+// a placeholder description are skipped.
+func significantWords(t *schema.ToolInfo) (all []string) {
 	text := strings.ReplaceAll(t.Name, "_", " ")
 	if !placeholder(t.Desc) {
 		text += " " + t.Desc
@@ -295,7 +295,7 @@ func words(t *schema.ToolInfo) (all []string) {
 	return all
 }
 
-// bareMessage begins what is said of parameters without a description.
+// bareMessage starts the message about parameters without a description.
 const bareMessage = "no description: "
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -303,36 +303,36 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // check applies rules to each definition.
 func check(tools []*schema.ToolInfo) (all []finding) {
 	byText, byLetters := map[string]string{}, map[string]string{}
-	same, similar := map[string]int{}, map[string]int{} // places in all, by what is the same
+	sameText, similar := map[string]int{}, map[string]int{} // index in all, by description and by parameter list
 	repeats := map[int]int{}
 	for _, t := range tools {
-		say := func(rule, message, try string) {
+		report := func(rule, message, try string) {
 			all = append(all, finding{Tool: t.Name, Rule: rule, Message: message, Try: try})
 		}
 		desc := strings.TrimSpace(t.Desc)
 		n := utf8.RuneCountInString(desc)
 		switch {
 		case n == 0:
-			say(ruleNone, "it has no description", "say in one sentence what it does and when to use it")
+			report(ruleNone, "it has no description", "say in one sentence what it does and when to use it")
 		case placeholder(desc):
-			say(rulePlaceholder, fmt.Sprintf("its description is a placeholder: %q", clip(desc, 60)), "say in one sentence what it does and when to use it")
+			report(rulePlaceholder, fmt.Sprintf("its description is a placeholder: %q", clip(desc, 60)), "say in one sentence what it does and when to use it")
 		case n < 20:
-			say(ruleShort, fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
+			report(ruleShort, fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
 		case n > 1024:
-			say(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
+			report(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
 		}
 		if other, twice := byText[desc]; twice && n > 0 && !placeholder(desc) {
-			if at, listed := same[desc]; listed {
+			if at, listed := sameText[desc]; listed {
 				repeats[at]++
 			} else {
-				same[desc] = len(all)
-				say(ruleSame, "it has the description of "+other, "say what only this tool does")
+				sameText[desc] = len(all)
+				report(ruleSame, "it has the description of "+other, "say what only this tool does")
 			}
 		} else {
 			byText[desc] = t.Name
 		}
 		if !goodName.MatchString(t.Name) {
-			say(ruleName, "providers accept names of at most 64 letters, digits, _ and -", "give it a name of at most 64 letters, digits, _ and -, which all providers accept")
+			report(ruleName, "providers accept names of at most 64 letters, digits, _ and -", "give it a name of at most 64 letters, digits, _ and -, which all providers accept")
 		}
 		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
 		if other, twice := byLetters[letters]; !twice {
@@ -341,10 +341,10 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 			repeats[at]++
 		} else {
 			similar[letters] = len(all)
-			say(ruleSimilar, "its name differs from "+other+" only by case or marks", "")
+			report(ruleSimilar, "its name differs from "+other+" only by case or marks", "")
 		}
 		if bare := undescribed(t); len(bare) > 0 {
-			say(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: searches read their words too")
+			report(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: searches read their words too")
 		}
 	}
 	for at, n := range repeats {
@@ -391,33 +391,33 @@ func show(s streams, p painter, r evalJSON, top int) {
 	}
 }
 
-// sample is at most top findings, by their place in severity, as many of each kind as there is
-// room for.
+// sample returns at most top findings, grouped by severity. It takes from each group in turn, so that each kind
+// of finding is represented.
 func sample(all []finding, top int) [][]finding {
-	by, out := make([][]finding, len(severity)), make([][]finding, len(severity))
+	byKind, out := make([][]finding, len(severity)), make([][]finding, len(severity))
 	for _, f := range all {
-		by[f.rank()] = append(by[f.rank()], f)
+		byKind[f.rank()] = append(byKind[f.rank()], f)
 	}
-	for left, taken := top, true; left > 0 && taken; {
-		taken = false
-		for kind := range by {
-			if n := len(out[kind]); left > 0 && n < len(by[kind]) {
-				out[kind], taken = by[kind][:n+1], true
-				left--
+	for room, progressed := top, true; room > 0 && progressed; {
+		progressed = false
+		for kind := range byKind {
+			if n := len(out[kind]); room > 0 && n < len(byKind[kind]) {
+				out[kind], progressed = byKind[kind][:n+1], true
+				room--
 			}
 		}
 	}
 	return out
 }
 
-// showOne writes a finding with its words.
+// showOne prints one finding in full.
 func showOne(s streams, p painter, f finding) {
 	fmt.Fprintf(s.out, "%s  %s\n", p.bold(display.Line(f.Tool)), p.red(display.Line(f.Message)))
 	if len(f.Shared) > 0 {
 		fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), display.Line(strings.Join(f.Shared, ", ")))
 	}
-	if len(f.Own) > 0 {
-		fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), display.Line(strings.Join(f.Own, ", ")))
+	if len(f.Distinct) > 0 {
+		fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), display.Line(strings.Join(f.Distinct, ", ")))
 	}
 	if f.Try != "" {
 		fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), display.Line(f.Try))
@@ -425,23 +425,23 @@ func showOne(s streams, p painter, f finding) {
 	fmt.Fprintln(s.out)
 }
 
-// sameAdvice are the rules whose findings are a table, since what to do is the same for all.
+// sameAdvice contains the rules whose findings share one piece of advice and are printed as a table.
 var sameAdvice = map[string]bool{ruleNone: true, rulePlaceholder: true, ruleShort: true, ruleName: true, ruleLong: true, ruleParameters: true}
 
-// showAlike writes the findings of a rule as a table with one piece of advice.
+// showAlike prints the findings of one rule as a table with one piece of advice.
 func showAlike(s streams, p painter, some []finding) {
 	widest := 0
 	for _, f := range some {
 		widest = max(widest, utf8.RuneCountInString(display.Line(f.Tool)))
 	}
-	fmt.Fprintln(s.out, p.red(about[some[0].Rule]))
+	fmt.Fprintln(s.out, p.red(headings[some[0].Rule]))
 	for _, f := range some {
 		name := display.Line(f.Tool)
-		says := display.Line(strings.TrimPrefix(f.Message, bareMessage))
+		message := display.Line(strings.TrimPrefix(f.Message, bareMessage))
 		if f.Rule == ruleNone || f.Rule == ruleName {
-			says = "" // the heading says it
+			message = "" // the heading says it
 		}
-		line := "  " + p.bold(name) + strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + "  " + says
+		line := "  " + p.bold(name) + strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + "  " + message
 		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
 	}
 	if some[0].Try != "" {
@@ -452,8 +452,8 @@ func showAlike(s streams, p painter, some []finding) {
 
 // summary says how well the tools are found, and how many findings of each kind there are.
 func summary(s streams, p painter, r evalJSON) {
-	text := fmt.Sprintf("%s of %s found by their own words", display.Grouped(r.Found), are(r.Tools, "tool"))
-	if r.Found == r.Tools {
+	text := fmt.Sprintf("%s of %s found by their own words", display.Grouped(r.FoundTools), are(r.Tools, "tool"))
+	if r.FoundTools == r.Tools {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
@@ -464,14 +464,14 @@ func summary(s streams, p painter, r evalJSON) {
 	}
 	for _, rule := range severity {
 		if n[rule] > 0 {
-			fmt.Fprintf(s.out, "%6s %s\n", display.Grouped(n[rule]), p.dim(about[rule]))
+			fmt.Fprintf(s.out, "%6s %s\n", display.Grouped(n[rule]), p.dim(headings[rule]))
 		}
 	}
 	fmt.Fprintln(s.out)
 }
 
-// about is what a count of findings is followed by.
-var about = map[string]string{
+// headings holds the heading of each rule's table.
+var headings = map[string]string{
 	ruleNone: "without a description", rulePlaceholder: "with a placeholder for a description", ruleConfusable: "not among the first five by their own words",
 	ruleSame: "with the description of another tool", ruleShort: "with hardly any description", ruleName: "with a name that providers refuse", ruleSimilar: "with a name that another one resembles",
 	ruleNear: "found, but after another tool", ruleLong: "with a description that some providers refuse", ruleParameters: "with parameters that are not described",

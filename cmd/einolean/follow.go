@@ -3,7 +3,7 @@
 
 package main
 
-// Files that grow are followed, and pages are opened.
+// Following files that grow, and opening pages.
 
 import (
 	"bytes"
@@ -20,9 +20,8 @@ import (
 // tailEvery is how long to wait for a file to grow.
 const tailEvery = 150 * time.Millisecond
 
-// tail returns a reader of the file that waits where the file ends. Standard input ends by
-// itself.
-func tail(ctx context.Context, s streams, common options, name string) (from io.Reader, done func(), err error) {
+// tail returns a reader that waits for more data at the end of the file. Standard input is returned as it is.
+func tail(ctx context.Context, s streams, common options, name string) (r io.Reader, done func(), err error) {
 	if name == "-" {
 		return s.in, func() {}, nil
 	}
@@ -38,7 +37,7 @@ func tail(ctx context.Context, s streams, common options, name string) (from io.
 	return t, t.close, nil
 }
 
-// tailed is a file that grows. It starts again where the file is rewritten.
+// tailed reads a file that grows. It starts over when the file is rewritten.
 type tailed struct {
 	ctx  context.Context
 	name string
@@ -53,12 +52,12 @@ func (t *tailed) open() (err error) {
 	if err != nil {
 		t.file = nil
 	}
-	t.again()
+	t.restart()
 	return err
 }
 
-// again starts at the beginning of a file, on a new line.
-func (t *tailed) again() { t.torn, t.at, t.last = len(t.last) > 0, 0, nil }
+// restart resets the position to the beginning of a file. Read then ends a truncated line first.
+func (t *tailed) restart() { t.torn, t.at, t.last = len(t.last) > 0, 0, nil }
 
 func (t *tailed) close() {
 	if t.file != nil {
@@ -66,7 +65,7 @@ func (t *tailed) close() {
 	}
 }
 
-// Read waits for more.
+// Read blocks until the file grows.
 func (t *tailed) Read(p []byte) (int, error) {
 	for {
 		if t.file != nil {
@@ -82,7 +81,7 @@ func (t *tailed) Read(p []byte) (int, error) {
 			if n > 0 || err != nil && !errors.Is(err, io.EOF) {
 				return n, err
 			}
-			t.anew()
+			t.checkReplaced()
 		}
 		select {
 		case <-t.ctx.Done():
@@ -97,36 +96,36 @@ func (t *tailed) Read(p []byte) (int, error) {
 	}
 }
 
-// compared is how many bytes tell whether a file was rewritten.
+// compared is how many of the last bytes are read again to detect a rewritten file.
 const compared = 256
 
-// check starts again if the file no longer has what was read of it: it was rewritten, and
-// may be longer now.
+// check starts over if the last bytes read are no longer in the file: it was rewritten, and it may be longer
+// now.
 func (t *tailed) check() {
-	was := make([]byte, len(t.last))
-	if n, err := t.file.ReadAt(was, t.at-int64(len(t.last))); n == len(was) && bytes.Equal(was, t.last) || err != nil && !errors.Is(err, io.EOF) {
+	previous := make([]byte, len(t.last))
+	if n, err := t.file.ReadAt(previous, t.at-int64(len(t.last))); n == len(previous) && bytes.Equal(previous, t.last) || err != nil && !errors.Is(err, io.EOF) {
 		return
 	}
 	if _, err := t.file.Seek(0, io.SeekStart); err == nil {
-		t.again()
+		t.restart()
 	}
 }
 
-// anew reports whether the name now refers to another file, or to a shorter one.
-func (t *tailed) anew() {
-	mine, err := t.file.Stat()
+// checkReplaced detects that the name refers to another file, or that the file was truncated.
+func (t *tailed) checkReplaced() {
+	open, err := t.file.Stat()
 	if err != nil {
 		return
 	}
-	now, err := os.Stat(t.name)
+	current, err := os.Stat(t.name)
 	switch {
-	case err != nil: // it was taken away: perhaps for another one
-	case !os.SameFile(mine, now):
+	case err != nil: // removed, perhaps to be replaced
+	case !os.SameFile(open, current):
 		t.close()
 		t.file = nil
-	case now.Size() < t.at:
+	case current.Size() < t.at:
 		if _, err := t.file.Seek(0, io.SeekStart); err == nil {
-			t.again()
+			t.restart()
 		}
 	}
 }
@@ -160,8 +159,8 @@ func openPage(name string) error {
 	return err
 }
 
-// waitShortly waits for a program that says quickly what is wrong; one that goes on is a
-// browser at work, which outlives this program.
+// waitShortly waits for a program that fails at once. A program that still runs is a browser, which outlives
+// this program.
 func waitShortly(c *exec.Cmd) error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()

@@ -3,7 +3,7 @@
 
 package main
 
-// Files are read within bounds; what is wrong with one is said.
+// Reading files within a size limit, with clear errors.
 
 import (
 	"bytes"
@@ -23,22 +23,22 @@ import (
 // maxInput is the most that is read of a file, in bytes, also of one that unpacks to more.
 var maxInput int64 = 256 << 20
 
-// isShare reports whether x is between 0 and 1. NaN, below which nothing is, would let everything pass.
+// isShare reports whether x is between 0 and 1. It rejects NaN, which would pass every threshold.
 func isShare(x float64) bool { return x >= 0 && x <= 1 }
 
 // readAll reads a file, or standard input for "-". A file that is compressed with gzip is
 // unpacked.
 func readAll(s streams, name string) ([]byte, error) {
-	from := s.in
+	r := s.in
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, fail(exitInput, "%s: %w", name, unnamed(err))
 		}
 		defer file.Close()
-		from = file
+		r = file
 	}
-	text, err := bounded(name, from, "holds")
+	text, err := bounded(name, r, "holds")
 	if err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
 		return text, err
 	}
@@ -50,18 +50,18 @@ func readAll(s streams, name string) ([]byte, error) {
 }
 
 // bounded reads at most maxInput bytes.
-func bounded(name string, from io.Reader, does string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+func bounded(name string, r io.Reader, verb string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	switch {
 	case err != nil:
 		return nil, fail(exitInput, "%s: it cannot be read to its end: %w", name, unnamed(err))
 	case int64(len(text)) > maxInput:
-		return nil, fail(exitInput, "%s %s more than %s bytes: split it into files of fewer lines", name, does, display.Grouped(int(maxInput)))
+		return nil, fail(exitInput, "%s %s more than %s bytes: split it into files of fewer lines", name, verb, display.Grouped(int(maxInput)))
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // as some editors and shells begin a file
 }
 
-// unnamed is an error of a file without the file's name, which stands before it already.
+// unnamed removes the file name from an error whose message is prefixed with the name already.
 func unnamed(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -70,11 +70,13 @@ func unnamed(err error) error {
 	return err
 }
 
-// decode reads JSON. Its errors speak of JSON and not of Go.
-func decode(data []byte, to any) error { return inWords(json.Unmarshal(data, to), int64(len(data))) }
+// decode reads JSON. Its errors describe the JSON text, not Go types.
+func decode(data []byte, dst any) error {
+	return describeJSONError(json.Unmarshal(data, dst), int64(len(data)))
+}
 
-// inWords words an error of a JSON text of size bytes.
-func inWords(err error, size int64) error {
+// describeJSONError rephrases an error of a JSON text of size bytes.
+func describeJSONError(err error, size int64) error {
 	var broken *json.SyntaxError
 	var other *json.UnmarshalTypeError
 	switch {
@@ -92,7 +94,7 @@ func inWords(err error, size int64) error {
 	return err
 }
 
-// kindOf is what JSON calls a type.
+// kindOf returns JSON's name for a type.
 func kindOf(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -121,8 +123,8 @@ func lines(name string, text []byte) (all []json.RawMessage, err error) {
 	return all, nil
 }
 
-// readable splits JSON Lines of which some are torn, as those of a program that was killed. Where
-// not most of them can be read, it is another kind of file.
+// readable splits JSON Lines and skips invalid lines, such as the last line of a killed program. If most lines
+// are invalid, the file is of another kind.
 func readable(name string, text []byte) (all []json.RawMessage, torn []int, err error) {
 	if all, torn = split(text); len(torn) >= max(1, len(all)) {
 		all, err = lines(name, text)
@@ -146,7 +148,7 @@ func split(text []byte) (all []json.RawMessage, bad []int) {
 	return all, bad
 }
 
-// numbered are lines by their numbers, the first few of many.
+// numbered formats line numbers, the first few of many.
 func numbered(lines []int) string {
 	const most = 5
 	var b strings.Builder
@@ -167,13 +169,13 @@ func numbered(lines []int) string {
 	return b.String()
 }
 
-// What a file may hold by mistake.
+// What looksLike recognizes.
 const (
 	holdsTools    = "tools"
 	holdsMessages = "messages"
 )
 
-// looksLike says what an object is, if it is clear: a tool, a message, or neither.
+// looksLike classifies an object: a tool, a message, or unclear.
 func looksLike(raw json.RawMessage) string {
 	var o struct {
 		Role        string          `json:"role"`

@@ -17,7 +17,7 @@
 // --model, send anything anywhere; servers are started or called only with --connect.
 package main
 
-// The choice of the command, and how it ended.
+// Choosing the command, and its exit code.
 
 import (
 	"context"
@@ -44,8 +44,7 @@ const (
 	exitInterrupted = 130
 )
 
-// failure is an error with the exit code that it ends the program with, and its text as it is
-// printed.
+// failure is an error with an exit code and its printable text.
 type failure struct {
 	code int
 	err  error
@@ -56,36 +55,36 @@ func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.err }
 
 func fail(code int, format string, args ...any) error {
-	return &failure{code, fmt.Errorf(format, args...), worded(format, args)}
+	return &failure{code, fmt.Errorf(format, args...), printableMessage(format, args)}
 }
 
-// worded is a message in which what others wrote cannot act on a terminal: names of files, flags
-// and errors.
-func worded(format string, args []any) string {
-	shown := make([]any, len(args))
+// printableMessage formats a message. It escapes file names, flags and errors, so that they cannot control the
+// terminal.
+func printableMessage(format string, args []any) string {
+	printable := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
-			shown[i] = display.Printable(arg)
+			printable[i] = display.Printable(arg)
 		case error:
-			shown[i] = errorText(arg)
+			printable[i] = errorText(arg)
 		case []string: // a line each
 			lines := slices.Clone(arg)
 			for j := range lines {
 				lines[j] = display.Printable(lines[j])
 			}
-			shown[i] = strings.Join(lines, "\n  ")
+			printable[i] = strings.Join(lines, "\n  ")
 		default:
-			shown[i] = arg
+			printable[i] = arg
 		}
 	}
-	return fmt.Sprintf(verbs.Replace(format), shown...)
+	return fmt.Sprintf(verbs.Replace(format), printable...)
 }
 
 // verbs are those of formats whose arguments are escaped already.
 var verbs = strings.NewReplacer("%w", "%v", "%q", `"%s"`)
 
-// errorText is the text of an error as it is printed. Only several errors are several lines.
+// errorText returns the printable text of an error. Joined errors take one line each.
 func errorText(err error) string {
 	switch err := err.(type) {
 	case *failure:
@@ -107,8 +106,8 @@ func errorText(err error) string {
 
 // command is a subcommand.
 type command struct {
-	name, arguments, about string
-	run                    func(ctx context.Context, io streams, args []string) error
+	name, arguments, summary string
+	run                      func(ctx context.Context, io streams, args []string) error
 }
 
 var commands []command
@@ -132,7 +131,7 @@ type streams struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, streams{&patient{ctx: ctx, from: os.Stdin}, os.Stdout, os.Stderr}, os.Args[1:])
+	code := run(ctx, streams{&interruptibleReader{ctx: ctx, r: os.Stdin}, os.Stdout, os.Stderr}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -145,7 +144,7 @@ func run(ctx context.Context, s streams, args []string) int {
 	}
 	switch args[0] {
 	case "help", "-h", "--help", "-help":
-		out := &output{to: s.out}
+		out := &output{w: s.out}
 		if usage(out); out.err != nil {
 			return exitMissed
 		}
@@ -158,7 +157,7 @@ func run(ctx context.Context, s streams, args []string) int {
 		fmt.Fprintf(s.err, "einolean: unknown command %q; see einolean help\n", args[0])
 		return exitUsage
 	}
-	out := &output{to: s.out}
+	out := &output{w: s.out}
 	s.out = out
 	err := commands[at].run(ctx, s, args[1:])
 	if out.err != nil { // whatever else went wrong, nobody has read it
@@ -182,7 +181,7 @@ func run(ctx context.Context, s streams, args []string) int {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "einolean shows how well searches find your tools, what conversations cost, which settings do best with your model,\nand what a model's window contained.\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  einolean %-32s %s\n", c.name+" "+c.arguments, c.about)
+		fmt.Fprintf(w, "  einolean %-32s %s\n", c.name+" "+c.arguments, c.summary)
 	}
 	fmt.Fprint(w, `
 TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of an
@@ -204,7 +203,7 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 	f.Usage = func() {
 		at := slices.IndexFunc(commands, func(other command) bool { return other.name == c })
 		f.SetOutput(s.out)
-		fmt.Fprintf(s.out, "einolean %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].about[:1])+commands[at].about[1:])
+		fmt.Fprintf(s.out, "einolean %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].summary[:1])+commands[at].summary[1:])
 		var b strings.Builder
 		f.SetOutput(&b)
 		f.PrintDefaults()
@@ -214,17 +213,17 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 }
 
 // repeated is a flag whose values add up.
-func repeated(f *flag.FlagSet, to *[]string, name, usage string) {
+func repeated(f *flag.FlagSet, values *[]string, name, usage string) {
 	f.Func(name, usage, func(value string) error {
-		*to = append(*to, value)
+		*values = append(*values, value)
 		return nil
 	})
 }
 
 // flagErrors are the errors of package flag, and what they mean.
 var flagErrors = []struct {
-	says *regexp.Regexp
-	mean string
+	pattern *regexp.Regexp
+	mean    string
 }{
 	{regexp.MustCompile(`^flag provided but not defined: -(.*)$`), "there is no flag --$1"},
 	{regexp.MustCompile(`^flag needs an argument: -(.*)$`), "--$1 needs a value"},
@@ -233,10 +232,10 @@ var flagErrors = []struct {
 }
 
 // flagWords words an error of package flag for who typed the flag.
-func flagWords(err error) string {
+func describeFlagError(err error) string {
 	for _, e := range flagErrors {
-		if e.says.MatchString(err.Error()) {
-			return e.says.ReplaceAllString(err.Error(), e.mean)
+		if e.pattern.MatchString(err.Error()) {
+			return e.pattern.ReplaceAllString(err.Error(), e.mean)
 		}
 	}
 	return err.Error()
@@ -253,7 +252,7 @@ func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
 				usage()
 				return nil, err
 			}
-			return nil, fail(exitUsage, "%s. See einolean %s --help", flagWords(err), f.Name())
+			return nil, fail(exitUsage, "%s. See einolean %s --help", describeFlagError(err), f.Name())
 		}
 		if args = f.Args(); len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]

@@ -153,7 +153,7 @@ with parameters that are not described
 	var got evalJSON
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "einolean.eval/1", got.Schema)
-	require.Equal(t, 2, got.Found)
+	require.Equal(t, 2, got.FoundTools)
 	require.Len(t, got.Findings, 4)
 	first, _, _ := call(t, "", "eval", file(t, `{"name":"a","description":"Brews coffee in the kitchen","params":{"cups":""}}`+"\n"+`{"name":"b"}`), "--top", "1")
 	require.Contains(t, first, "without a description\n  b\n", "what matters most is told first")
@@ -185,7 +185,7 @@ func TestEvalAdvisesAsAPersonWould(t *testing.T) {
 		if strings.Contains("cloudflare__d1_delete_database atlassian__jira_update_sprint hub__todo zhihu__search", f.Tool) {
 			require.Equal(t, rulePlaceholder, f.Rule, "what has no words is not told to begin with them")
 		}
-		for _, w := range append(f.Own, f.Shared...) {
+		for _, w := range append(f.Distinct, f.Shared...) {
 			require.NotContains(t, stopWords, w)
 			require.NotContains(t, []string{"description", "available"}, w, "words of placeholders")
 		}

@@ -34,10 +34,10 @@ type measuredJSON struct {
 	} `json:"misses"` // queries of which a relevant tool is not among the first five
 }
 
-// graded are the queries of a file, or those that a model writes.
-func graded(ctx context.Context, s streams, c source, file string, by writer) ([]toolsearcheval.Case, error) {
+// graded returns the queries of a file, or those that a model writes.
+func graded(ctx context.Context, s streams, c source, file string, queryWriter writer) ([]toolsearcheval.Case, error) {
 	if file == "" {
-		return by.write(ctx, s, c.common, c.tools)
+		return queryWriter.write(ctx, s, c.common, c.tools)
 	}
 	text, err := readAll(s, file)
 	if err != nil {
@@ -75,7 +75,7 @@ func measure(ctx context.Context, s streams, c source, cases []toolsearcheval.Ca
 		if len(one.Missing) == 0 {
 			continue
 		}
-		miss := added(&out.Misses)
+		miss := appendZero(&out.Misses)
 		miss.ID, miss.Kind, miss.Query, miss.Missing, miss.Found = one.Case.ID, one.Case.Kind, one.Case.Query, one.Missing, []string{}
 		for _, r := range one.Results[:min(5, len(one.Results))] {
 			miss.Found = append(miss.Found, r.Name)
@@ -113,15 +113,15 @@ func showMeasured(s streams, p painter, report *toolsearcheval.Report, misses, t
 	}
 }
 
-// missed is the error of a recall that is too small.
-func missed(recall, least float64) error {
-	if recall >= least {
+// missed returns the error for a recall below the threshold.
+func missed(recall, threshold float64) error {
+	if recall >= threshold {
 		return nil
 	}
-	return fail(exitMissed, "recall@5 is %.3f, less than %.3f", recall, least)
+	return fail(exitMissed, "recall@5 is %.3f, less than %.3f", recall, threshold)
 }
 
-// lack is a count of queries with its verb.
+// lack returns the phrase that counts failed queries.
 func lack(n int) string {
 	if n == 1 {
 		return "1 query lacks"

@@ -3,7 +3,7 @@
 
 package main
 
-// The looks of results: colours, widths and JSON.
+// Formatting results: colors, widths and JSON.
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ type options struct {
 	color               string
 }
 
-// colored reports whether to write colours to w. ok is false if the option is unknown.
-func (o options) colored(w io.Writer) (yes bool, err error) {
+// colored reports whether to write colors to w. It fails if the value of the option is unknown.
+func (o options) colored(w io.Writer) (colored bool, err error) {
 	switch o.color {
 	case "always":
 		return true, nil
@@ -38,17 +38,17 @@ func (o options) colored(w io.Writer) (yes bool, err error) {
 }
 
 func isTerminal(w io.Writer) bool {
-	file, is := fileOf(w)
-	return is && term.IsTerminal(int(file.Fd()))
+	file, ok := fileOf(w)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// fileOf is the file that results are written to, if they go to one.
+// fileOf returns the file behind a writer, if there is one.
 func fileOf(w io.Writer) (*os.File, bool) {
-	if o, is := w.(*output); is {
-		w = o.to
+	if o, ok := w.(*output); ok {
+		w = o.w
 	}
-	file, is := w.(*os.File)
-	return file, is
+	file, ok := w.(*os.File)
+	return file, ok
 }
 
 // The widths to write for: that of a file, and the least in which lines fit.
@@ -63,7 +63,7 @@ func columns(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= leastColumns {
 		return n
 	}
-	if file, is := fileOf(w); is && isTerminal(w) {
+	if file, ok := fileOf(w); ok && isTerminal(w) {
 		if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
 			return max(leastColumns, n)
 		}
@@ -74,14 +74,13 @@ func columns(w io.Writer) int {
 // note writes a message, unless --quiet is set.
 func (o options) note(s streams, format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintln(s.err, worded(format, args))
+		fmt.Fprintln(s.err, printableMessage(format, args))
 	}
 }
 
-// output is where results go. It remembers the first error, so that nobody has to look for
-// one after each line.
+// output is where results go. It keeps the first write error, so that callers need not check every line.
 type output struct {
-	to  io.Writer
+	w   io.Writer
 	err error
 }
 
@@ -89,7 +88,7 @@ func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.to.Write(p)
+	n, err := o.w.Write(p)
 	o.err = err
 	return n, err
 }
@@ -106,13 +105,13 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// added is a new element at the end of a list.
-func added[T any](to *[]T) *T {
-	*to = append(*to, *new(T))
-	return &(*to)[len(*to)-1]
+// appendZero appends a zero element to a list and returns its address.
+func appendZero[T any](list *[]T) *T {
+	*list = append(*list, *new(T))
+	return &(*list)[len(*list)-1]
 }
 
-// painter colours text, or leaves it plain.
+// painter colors text, or leaves it plain.
 type painter bool
 
 func (p painter) paint(code, text string) string {
@@ -137,7 +136,7 @@ func clip(text string, runes int) string {
 	return string(r[:max(0, runes-1)]) + "…"
 }
 
-// plural is a count with its word.
+// plural formats a count with its noun.
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -145,7 +144,7 @@ func plural(n int, word string) string {
 	return display.Grouped(n) + " " + word + "s"
 }
 
-// are is a count with its word and its verb.
+// are formats a count with its noun and verb.
 func are(n int, word string) string {
 	if n == 1 {
 		return plural(n, word) + " is"

@@ -17,8 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// part is a part of a message: of OpenAI or Anthropic, an item of OpenAI's Responses
-// API, or a block of Eino's AgenticMessage.
+// part adds a part to msg. A tool result becomes a message of its own before msg.
 type part struct {
 	raw json.RawMessage
 
@@ -41,11 +40,11 @@ type part struct {
 	Arguments  string          `json:"arguments"`
 	Output     json.RawMessage `json:"output"`
 
-	Said   *part `json:"user_input_text"`
-	Wrote  *part `json:"assistant_gen_text"`
-	Mused  *part `json:"reasoning"`
-	Called *part `json:"function_tool_call"`
-	Gave   *struct {
+	UserText       *part `json:"user_input_text"`
+	AssistantText  *part `json:"assistant_gen_text"`
+	ReasoningPart  *part `json:"reasoning"`
+	ToolCall       *part `json:"function_tool_call"`
+	FunctionResult *struct {
 		CallID  string `json:"call_id"`
 		Name    string `json:"name"`
 		Content []part `json:"content"`
@@ -78,24 +77,24 @@ func (p *part) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// messages are those that were read.
+// messages are the messages read so far.
 type messages []*schema.Message
 
-func (m *messages) say(role schema.RoleType, text string) {
+func (m *messages) addText(role schema.RoleType, text string) {
 	*m = append(*m, &schema.Message{Role: role, Content: text})
 }
 
-// call adds a call to the model's turn.
+// call adds a call to the last message of the model.
 func (m *messages) call(id, name, args string) {
 	last := len(*m) - 1
 	if last < 0 || (*m)[last].Role != schema.Assistant {
-		m.say(schema.Assistant, "")
+		m.addText(schema.Assistant, "")
 		last++
 	}
 	(*m)[last].ToolCalls = append((*m)[last].ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
 }
 
-// result adds what a tool returned: a text, or parts.
+// result adds the result of a tool: a text, or parts.
 func (m *messages) result(id, name string, content json.RawMessage) error {
 	result := schema.ToolMessage("", id, schema.WithToolName(name))
 	*m = append(*m, result)
@@ -108,7 +107,7 @@ func (m *messages) result(id, name string, content json.RawMessage) error {
 	var all []part
 	err := decode(content, &all)
 	for _, p := range all {
-		p.into(result)
+		p.addTo(result)
 	}
 	settle(result)
 	return err
@@ -179,56 +178,55 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 	return nil
 }
 
-// parts adds the parts of one message. Results of tools become messages of their own,
-// before what a user says beside them.
-func (m *messages) parts(by schema.RoleType, all []part, raw ...json.RawMessage) error {
-	if by == "" {
+// parts adds a message with parts. Results of tools become messages of their own, before the user's text.
+func (m *messages) parts(speaker schema.RoleType, all []part, raw ...json.RawMessage) error {
+	if speaker == "" {
 		return fmt.Errorf("it has parts and no role")
 	}
-	said := &schema.Message{Role: by}
+	msg := &schema.Message{Role: speaker}
 	for _, p := range all {
-		if err := m.part(said, p); err != nil {
+		if err := m.part(msg, p); err != nil {
 			return err
 		}
 	}
 	for _, r := range raw { // OpenAI has the calls beside the parts
-		var beside struct {
+		var sibling struct {
 			ToolCalls []schema.ToolCall `json:"tool_calls"`
 		}
-		if err := decode(r, &beside); err != nil {
+		if err := decode(r, &sibling); err != nil {
 			return err
 		}
-		said.ToolCalls = append(said.ToolCalls, beside.ToolCalls...)
+		msg.ToolCalls = append(msg.ToolCalls, sibling.ToolCalls...)
 	}
-	settle(said)
-	if by == schema.Assistant || said.Content != "" || len(said.UserInputMultiContent) > 0 {
-		*m = append(*m, said)
+	settle(msg)
+	if speaker == schema.Assistant || msg.Content != "" || len(msg.UserInputMultiContent) > 0 {
+		*m = append(*m, msg)
 	}
 	return nil
 }
 
 // part puts a part into the message that is being read, or a result before it.
-func (m *messages) part(said *schema.Message, p part) error {
+func (m *messages) part(msg *schema.Message, p part) error {
 	calls := func(id, name, args string) {
-		said.ToolCalls = append(said.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
 	}
-	if m.peer(said, p) {
+	if m.peer(msg, p) {
 		return nil
 	}
 	switch {
-	case p.Said != nil:
-		said.Content += p.Said.Text
-	case p.Wrote != nil:
-		said.Content += p.Wrote.Text
-	case p.Mused != nil:
-		said.ReasoningContent += p.Mused.Text
-	case p.Called != nil:
-		calls(p.Called.CallID, p.Called.Name, p.Called.Arguments)
-	case p.Gave != nil:
-		result := schema.ToolMessage("", p.Gave.CallID, schema.WithToolName(p.Gave.Name))
+	case p.UserText != nil:
+		msg.Content += p.UserText.Text
+	case p.AssistantText != nil:
+		msg.Content += p.AssistantText.Text
+	case p.ReasoningPart != nil:
+		msg.ReasoningContent += p.ReasoningPart.Text
+	case p.ToolCall != nil:
+		calls(p.ToolCall.CallID, p.ToolCall.Name, p.ToolCall.Arguments)
+	case p.FunctionResult != nil:
+		result := schema.ToolMessage("", p.FunctionResult.CallID, schema.WithToolName(p.FunctionResult.Name))
 		*m = append(*m, result)
-		for _, c := range p.Gave.Content {
-			c.into(result)
+		for _, c := range p.FunctionResult.Content {
+			c.addTo(result)
 		}
 		settle(result)
 	case p.Type == "tool_use":
@@ -236,17 +234,17 @@ func (m *messages) part(said *schema.Message, p part) error {
 	case p.Type == "tool_result":
 		return m.result(p.ToolUseID, "", p.Content)
 	case p.Type == "thinking":
-		said.ReasoningContent += p.Thinking
+		msg.ReasoningContent += p.Thinking
 	default:
-		p.into(said)
+		p.addTo(msg)
 	}
 	return nil
 }
 
-// into adds a text or a medium to a message.
-func (p part) into(m *schema.Message) {
-	kind, common, is := p.medium()
-	if !is {
+// addTo adds a text or a medium to a message.
+func (p part) addTo(m *schema.Message) {
+	kind, common, ok := p.medium()
+	if !ok {
 		m.Content += p.Text + string(p.Value)
 		return
 	}
@@ -269,14 +267,14 @@ func (p part) into(m *schema.Message) {
 	m.UserInputMultiContent = append(m.UserInputMultiContent, in)
 }
 
-// settle puts a text that follows media after them.
+// settle moves text that follows media into a part after them.
 func settle(m *schema.Message) {
 	if len(m.UserInputMultiContent)+len(m.AssistantGenMultiContent) > 0 {
 		settleText(m)
 	}
 }
 
-// settleText makes a part of the text so far: a message has a text or parts.
+// settleText turns the text so far into a part, since a message has either a text or parts.
 func settleText(m *schema.Message) {
 	if m.Content == "" {
 		return
@@ -289,7 +287,7 @@ func settleText(m *schema.Message) {
 	m.Content = ""
 }
 
-// simplify makes one text of the parts of a message of Eino that has no media.
+// simplify joins the parts of an Eino message without media into one text.
 func simplify(m *schema.Message) {
 	var text strings.Builder
 	text.WriteString(m.Content)
@@ -308,7 +306,7 @@ func simplify(m *schema.Message) {
 	m.Content, m.UserInputMultiContent, m.AssistantGenMultiContent = text.String(), nil, nil
 }
 
-// media are the words that name a kind in the type of a part, in all formats.
+// media maps words in the type of a part to a kind of medium, for all formats.
 var media = []struct {
 	word string
 	kind schema.ChatMessagePartType
@@ -317,11 +315,11 @@ var media = []struct {
 	{"file", schema.ChatMessagePartTypeFileURL}, {"document", schema.ChatMessagePartTypeFileURL},
 }
 
-// medium is the image or file that a part is, with where it is or what it holds.
-func (p part) medium() (kind schema.ChatMessagePartType, common schema.MessagePartCommon, is bool) {
-	of := cmp.Or(p.Type, p.peerMedia())
+// medium returns the image or file of a part: its kind, and its address or data.
+func (p part) medium() (kind schema.ChatMessagePartType, common schema.MessagePartCommon, ok bool) {
+	mediaType := cmp.Or(p.Type, p.peerMedia())
 	for _, m := range media {
-		if strings.Contains(of, m.word) && !strings.Contains(of, "text") {
+		if strings.Contains(mediaType, m.word) && !strings.Contains(mediaType, "text") {
 			var v any
 			_ = decode(p.raw, &v) // it was read once already
 			locate(v, &common)
@@ -331,34 +329,34 @@ func (p part) medium() (kind schema.ChatMessagePartType, common schema.MessagePa
 	return "", common, false
 }
 
-// locate looks through a part for what the formats call its address and its bytes.
-func locate(v any, to *schema.MessagePartCommon) {
+// locate searches a part for the address and the data of a medium, under the keys of all formats.
+func locate(v any, dst *schema.MessagePartCommon) {
 	switch v := v.(type) {
 	case []any:
 		for _, inner := range v {
-			locate(inner, to)
+			locate(inner, dst)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			inner := v[key]
-			text, is := inner.(string)
-			if !is {
-				locate(inner, to)
+			text, ok := inner.(string)
+			if !ok {
+				locate(inner, dst)
 				continue
 			}
 			switch key {
 			case "url", "image_url", "file_url", "file_id", "fileUri":
-				to.URL = &text
+				dst.URL = &text
 			case "data", "base64_data", "base64data", "file_data", "bytes":
-				to.Base64Data = &text
+				dst.Base64Data = &text
 			case "media_type", "mime_type", "mediaType", "mimeType":
-				to.MIMEType = text
+				dst.MIMEType = text
 			}
 		}
 	}
 }
 
-// texts is the text of a message: a string, or parts of which some are text.
+// texts returns the text of a message: a string, or the concatenated text parts.
 func texts(raw json.RawMessage) (text string, err error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {

@@ -66,7 +66,7 @@ type peerPart struct {
 	Invocation *part           `json:"toolInvocation"`
 }
 
-// peerMedia says which kind of medium a part without a type is, empty if none.
+// peerMedia returns the kind of medium of a part without a type, or "".
 func (p part) peerMedia() string {
 	isObject := func(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 	switch {
@@ -82,10 +82,10 @@ func (p part) peerMedia() string {
 	return ""
 }
 
-// peer reads a part of one of these formats. ok is false if it is of another one.
-func (m *messages) peer(said *schema.Message, p part) (ok bool) {
+// peer reads a part of one of these formats. ok is false for other formats.
+func (m *messages) peer(msg *schema.Message, p part) (ok bool) {
 	calls := func(id, name string, args json.RawMessage) {
-		said.ToolCalls = append(said.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(args), "{}")}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(args), "{}")}})
 	}
 	switch {
 	case p.ToolUse != nil:
@@ -94,11 +94,11 @@ func (m *messages) peer(said *schema.Message, p part) (ok bool) {
 		result := schema.ToolMessage("", p.ToolResult.ID)
 		*m = append(*m, result)
 		for _, c := range p.ToolResult.Content {
-			c.into(result)
+			c.addTo(result)
 		}
 		settle(result)
 	case p.ReasoningContent != nil:
-		said.ReasoningContent += p.ReasoningContent.Text.Text
+		msg.ReasoningContent += p.ReasoningContent.Text.Text
 	case p.CachePoint != nil:
 	case p.FunctionCall != nil:
 		calls(cmp.Or(p.FunctionCall.ID, p.FunctionCall.Name), p.FunctionCall.Name, p.FunctionCall.Args)
@@ -116,17 +116,17 @@ func (m *messages) peer(said *schema.Message, p part) (ok bool) {
 	return true
 }
 
-// steps reads the parts of a message of Vercel's user interface, in which an answer holds the calls of
-// several steps with their results.
-func (m *messages) steps(by schema.RoleType, all []part) error {
-	said := &schema.Message{Role: by}
+// steps reads the parts of a Vercel UI message, in which one answer contains the calls and results of several
+// steps.
+func (m *messages) steps(speaker schema.RoleType, all []part) error {
+	msg := &schema.Message{Role: speaker}
 	var results []*schema.Message
 	flush := func() {
-		settle(said)
-		if said.Content != "" || len(said.ToolCalls)+len(said.UserInputMultiContent)+len(said.AssistantGenMultiContent) > 0 || said.ReasoningContent != "" {
-			*m = append(append(*m, said), results...)
+		settle(msg)
+		if msg.Content != "" || len(msg.ToolCalls)+len(msg.UserInputMultiContent)+len(msg.AssistantGenMultiContent) > 0 || msg.ReasoningContent != "" {
+			*m = append(append(*m, msg), results...)
 		}
-		said, results = &schema.Message{Role: by}, nil
+		msg, results = &schema.Message{Role: speaker}, nil
 	}
 	for _, p := range all {
 		if p.Invocation != nil {
@@ -140,14 +140,14 @@ func (m *messages) steps(by schema.RoleType, all []part) error {
 		}
 		if !isCall {
 			if p.Type == "reasoning" {
-				said.ReasoningContent += p.Text
-			} else if err := m.part(said, p); err != nil {
+				msg.ReasoningContent += p.Text
+			} else if err := m.part(msg, p); err != nil {
 				return err
 			}
 			continue
 		}
 		name := cmp.Or(p.ToolName, strings.TrimPrefix(p.Type, "tool-"))
-		said.ToolCalls = append(said.ToolCalls, schema.ToolCall{ID: p.CallOf, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(p.Input), string(p.Args), "{}")}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: p.CallOf, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(p.Input), string(p.Args), "{}")}})
 		if text := cmp.Or(outputOf(p.Output, p.Result), p.ErrorText); text != "" {
 			results = append(results, schema.ToolMessage(text, p.CallOf, schema.WithToolName(name)))
 		}
@@ -156,8 +156,7 @@ func (m *messages) steps(by schema.RoleType, all []part) error {
 	return nil
 }
 
-// outputOf is the text of the first output that is there: a string, or else its JSON, without what says only
-// whether it is text.
+// outputOf returns the first output that is set: a string, or else its JSON without the type marker.
 func outputOf(outputs ...json.RawMessage) string {
 	for _, raw := range outputs {
 		raw = bytes.TrimSpace(raw)
@@ -180,15 +179,15 @@ func outputOf(outputs ...json.RawMessage) string {
 	return ""
 }
 
-// unread counts what is not understood of messages.
+// unread counts the content that no format explains.
 type unread struct {
-	bytes, of int            // of the messages
-	parts     map[string]int // how many, by type
+	bytes, total int            // unread bytes, and all bytes of the messages
+	parts        map[string]int // how many, by type
 }
 
 // count adds a message.
 func (u *unread) count(raw json.RawMessage) {
-	u.of += len(raw)
+	u.total += len(raw)
 	var m struct {
 		Content json.RawMessage   `json:"content"`
 		Parts   []json.RawMessage `json:"parts"`
@@ -204,7 +203,7 @@ func (u *unread) count(raw json.RawMessage) {
 	}
 	for _, raw := range all {
 		var p part
-		if decode(raw, &p) != nil || p.known() {
+		if decode(raw, &p) != nil || p.isKnown() {
 			continue
 		}
 		if u.parts == nil {
@@ -215,7 +214,7 @@ func (u *unread) count(raw json.RawMessage) {
 	}
 }
 
-// label is what a part is called: its type, or its keys.
+// label describes a part by its type, or by its keys.
 func (p part) label() string {
 	if p.Type != "" {
 		return p.Type
@@ -230,9 +229,9 @@ func (p part) label() string {
 	return strings.Join(keys[:min(3, len(keys))], ", ")
 }
 
-// known reports whether a part is understood, or known to be no content.
-func (p part) known() bool {
-	if p.Said != nil || p.Wrote != nil || p.Mused != nil || p.Called != nil || p.Gave != nil || p.Text != "" || p.CallOf != "" || p.Invocation != nil || p.Value != nil {
+// isKnown reports whether a part is understood, or is known to have no content.
+func (p part) isKnown() bool {
+	if p.UserText != nil || p.AssistantText != nil || p.ReasoningPart != nil || p.ToolCall != nil || p.FunctionResult != nil || p.Text != "" || p.CallOf != "" || p.Invocation != nil || p.Value != nil {
 		return true
 	}
 	var m messages
@@ -250,9 +249,9 @@ func (p part) known() bool {
 const mostUnread = .1
 
 // share is the share of the bytes that is not understood.
-func (u unread) share() float64 { return float64(u.bytes) / float64(max(1, u.of)) }
+func (u unread) share() float64 { return float64(u.bytes) / float64(max(1, u.total)) }
 
-// String names what is not understood.
+// String describes the unread content.
 func (u unread) String() string {
 	var names []string
 	for name := range u.parts {
@@ -260,12 +259,12 @@ func (u unread) String() string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(u.parts[b], u.parts[a]), cmp.Compare(a, b)) })
 	const most = 5
-	var shown []string
+	var examples []string
 	for _, name := range names[:min(most, len(names))] {
-		shown = append(shown, fmt.Sprintf("%d of %q", u.parts[name], clip(display.Line(name), 60)))
+		examples = append(examples, fmt.Sprintf("%d of %q", u.parts[name], clip(display.Line(name), 60)))
 	}
 	if more := len(names) - most; more > 0 {
-		shown = append(shown, fmt.Sprintf("%d more types", more))
+		examples = append(examples, fmt.Sprintf("%d more types", more))
 	}
-	return fmt.Sprintf("parts that are not understood: %s; %.0f %% of the bytes", strings.Join(shown, ", "), 100*u.share())
+	return fmt.Sprintf("parts that are not understood: %s; %.0f %% of the bytes", strings.Join(examples, ", "), 100*u.share())
 }

@@ -3,7 +3,7 @@
 
 package main
 
-// Progress: work goes on.
+// A progress line on the terminal.
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// progress is a line on a terminal that counts steps, with the time that is left.
+// progress is a terminal line that counts steps and estimates the remaining time.
 type progress struct {
 	w           io.Writer // nil shows nothing
-	what        string
+	label       string
 	done, all   int
 	start, last time.Time
 	now         func() time.Time
@@ -28,8 +28,8 @@ type progress struct {
 
 // newProgress returns a progress line that appears after a moment, and only on a terminal
 // that takes escape sequences.
-func newProgress(s streams, o options, what string, all int) *progress {
-	p := &progress{what: what, all: all, now: time.Now}
+func newProgress(s streams, o options, label string, all int) *progress {
+	p := &progress{label: label, all: all, now: time.Now}
 	if escapes, err := o.colored(s.err); err == nil && escapes && !o.quiet && isTerminal(s.err) {
 		p.w = s.err
 	}
@@ -48,8 +48,8 @@ func (p *progress) step() {
 		return
 	}
 	p.last, p.drawn = now, true
-	left := took / time.Duration(p.done) * time.Duration(p.all-p.done)
-	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.what, p.done, p.all, left.Round(time.Second))
+	remaining := took / time.Duration(p.done) * time.Duration(p.all-p.done)
+	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.label, p.done, p.all, remaining.Round(time.Second))
 }
 
 // stop removes the line.

@@ -17,7 +17,7 @@ import (
 func TestProgressShowsItselfAfterAMomentAndGoesAway(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)
-	p := &progress{w: &out, what: "replaying", all: 10, start: at, now: func() time.Time { return at }}
+	p := &progress{w: &out, label: "replaying", all: 10, start: at, now: func() time.Time { return at }}
 	for range 2 {
 		at = at.Add(100 * time.Millisecond)
 		p.step()

@@ -3,7 +3,7 @@
 
 package main
 
-// Lines that a person types.
+// Reading lines that a person types.
 
 import (
 	"bufio"
@@ -15,17 +15,17 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads lines: with editing and a history on a terminal that takes escape sequences,
-// plainly elsewhere. interactive says that a person types.
+// lineReader reads lines. It offers editing and a history on a terminal that supports escape sequences.
+// interactive reports whether a person types.
 func lineReader(s streams, o options) (line func() (string, error), interactive bool) {
 	in := bufio.NewReader(s.in)
 	plain := func() (string, error) { return in.ReadString('\n') }
-	keyboard, on := s.in.(*patient)
-	if !on {
+	keyboard, ok := s.in.(*interruptibleReader)
+	if !ok {
 		return plain, false
 	}
-	file, is := keyboard.from.(*os.File)
-	if !is || !term.IsTerminal(int(file.Fd())) {
+	file, ok := keyboard.r.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return plain, false
 	}
 	if escapes, err := o.colored(s.out); err != nil || !escapes || !isTerminal(s.out) {
@@ -38,41 +38,40 @@ func lineReader(s streams, o options) (line func() (string, error), interactive 
 		io.Reader
 		io.Writer
 	}{file, s.out}, "> ")
-	return func() (string, error) { return edited(editor, int(file.Fd())) }, true
+	return func() (string, error) { return readEditedLine(editor, int(file.Fd())) }, true
 }
 
-// edited reads a line from a terminal, which is in its raw mode only while somebody types.
-func edited(editor *term.Terminal, fd int) (string, error) {
-	before, err := term.MakeRaw(fd)
+// readEditedLine reads a line from a terminal, which is in raw mode only meanwhile.
+func readEditedLine(editor *term.Terminal, fd int) (string, error) {
+	oldState, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(fd, before) }()
+	defer func() { _ = term.Restore(fd, oldState) }()
 	if columns, rows, err := term.GetSize(fd); err == nil {
 		_ = editor.SetSize(columns, rows)
 	}
 	return editor.ReadLine()
 }
 
-// patient is a reader whose Read ends when the context does, as where a program waits
-// for somebody to type.
-type patient struct {
-	ctx  context.Context
-	from io.Reader
+// interruptibleReader is a reader whose Read returns when the context ends.
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
 
-	waits chan error // of a Read that was given up, nil if there is none
-	came  []byte     // by that
-	left  []byte     // read, and not asked for yet
+	waits    chan error // result of an abandoned Read, nil if there is none
+	received []byte     // data of that Read
+	unread   []byte     // received and not yet returned
 }
 
-func (p *patient) Read(to []byte) (int, error) {
-	if len(p.left) == 0 {
+func (p *interruptibleReader) Read(dst []byte) (int, error) {
+	if len(p.unread) == 0 {
 		if p.waits == nil {
 			p.waits = make(chan error, 1)
 			go func(answer chan<- error) {
 				data := make([]byte, 64<<10)
-				n, err := p.from.Read(data)
-				p.came = data[:n]
+				n, err := p.r.Read(data)
+				p.received = data[:n]
 				answer <- err
 			}(p.waits)
 		}
@@ -80,13 +79,13 @@ func (p *patient) Read(to []byte) (int, error) {
 		case <-p.ctx.Done():
 			return 0, p.ctx.Err()
 		case err := <-p.waits:
-			p.waits, p.left = nil, p.came
-			if len(p.left) == 0 {
+			p.waits, p.unread = nil, p.received
+			if len(p.unread) == 0 {
 				return 0, err
 			}
 		}
 	}
-	n := copy(to, p.left)
-	p.left = p.left[n:]
+	n := copy(dst, p.unread)
+	p.unread = p.unread[n:]
 	return n, nil
 }

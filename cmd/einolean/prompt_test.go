@@ -83,13 +83,13 @@ func TestWaitingForInputEndsWithTheContext(t *testing.T) {
 	never, write := io.Pipe()
 	defer write.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &patient{ctx: ctx, from: never}
+	p := &interruptibleReader{ctx: ctx, r: never}
 	go cancel()
 	_, err := io.ReadAll(p)
 	require.ErrorIs(t, err, context.Canceled)
 
 	text := strings.Repeat("0123456789", 20_000)
-	got, err := io.ReadAll(&patient{ctx: context.Background(), from: strings.NewReader(text)})
+	got, err := io.ReadAll(&interruptibleReader{ctx: context.Background(), r: strings.NewReader(text)})
 	require.NoError(t, err)
 	require.Equal(t, text, string(got))
 }

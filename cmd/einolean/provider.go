@@ -3,7 +3,7 @@
 
 package main
 
-// The model is asked within a budget, again where that may help, and with a record.
+// Calling the model within a budget, with retries, and recording the exchange.
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/redact"
 )
 
-// provider says which model to ask, and how.
+// provider holds the flags that select the model.
 type provider struct {
 	model, url, api, key string
 	budget               int64
@@ -36,11 +36,11 @@ type provider struct {
 	stream               bool
 }
 
-// firstRetries is how often to ask again where nothing has answered yet, not even with a failure:
-// most likely the address is wrong.
+// firstRetries is the number of retries while the provider has not responded at all: most likely the address is
+// wrong.
 const firstRetries = 2
 
-// retryPause is how long to wait before the first retry; each further one waits twice as long.
+// retryPause is the wait before the first retry. It doubles with each retry.
 var retryPause = time.Second
 
 func (p *provider) flags(f *flag.FlagSet) {
@@ -73,7 +73,7 @@ func (p *provider) check() error {
 	return nil
 }
 
-// open makes the model.
+// open creates the model.
 func (p *provider) open(ctx context.Context, pay func(tokens int64) error) (*meter, error) {
 	inner, err := p.dial(ctx, false)
 	if err != nil {
@@ -82,13 +82,13 @@ func (p *provider) open(ctx context.Context, pay func(tokens int64) error) (*met
 	return &meter{provider: p, inner: inner, pay: pay}, nil
 }
 
-// dial makes the adapter. Its retries are off: ours know the budget. renamed is for models that
-// want the limit of an answer under the name max_completion_tokens.
+// dial creates the adapter. Its own retries are off because they would bypass the budget. renamed selects
+// max_completion_tokens as the name of the answer limit.
 func (p *provider) dial(ctx context.Context, renamed bool) (model.BaseChatModel, error) {
 	key := os.Getenv(p.key)
 	if p.api == "ark" {
-		none := 0
-		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &none, Timeout: &p.timeout})
+		noRetries := 0
+		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &noRetries, Timeout: &p.timeout})
 	}
 	c := &openai.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, Timeout: p.timeout}
 	if renamed {
@@ -103,16 +103,16 @@ func (p *provider) dial(ctx context.Context, renamed bool) (model.BaseChatModel,
 type meter struct {
 	*provider
 	inner model.BaseChatModel
-	pay   func(tokens int64) error // writes down what is spent, below zero what was not
+	pay   func(tokens int64) error // records spent tokens; negative values are returned
 
-	spent    int64               // of the budget
-	over     bool                // the next request would not fit
-	sent     map[string][]string // by setting: the requests of its task, and the first of all
-	fatal    error               // what ends the comparison: asking again, or for another task, would not help
-	renamed  bool                // the limit of an answer has its newer name
-	answered bool                // the model has answered once
+	spent      int64               // of the budget
+	overBudget bool                // the next request would exceed the budget
+	requests   map[string][]string // by setting: the requests of its task, and the first of all
+	fatal      error               // ends the comparison: neither a retry nor another task would help
+	renamed    bool                // use max_completion_tokens
+	answered   bool                // the model has answered once
 
-	now       trial      // what is being done
+	current   trial      // what is being done
 	unfit     error      // why the provider refused a request of it
 	exchanges []struct { // requests with their answers, as einoleantest records them
 		Messages []*schema.Message  `json:"messages"`
@@ -121,11 +121,11 @@ type meter struct {
 	}
 }
 
-// begin begins a task.
+// begin starts a task.
 func (m *meter) begin(t trial) {
-	m.now, m.unfit, m.exchanges = t, nil, nil
-	if before := m.sent[t.Arm]; len(before) > 1 {
-		m.sent[t.Arm] = before[:1]
+	m.current, m.unfit, m.exchanges = t, nil, nil
+	if earlier := m.requests[t.Arm]; len(earlier) > 1 {
+		m.requests[t.Arm] = earlier[:1]
 	}
 }
 
@@ -134,14 +134,14 @@ var (
 	errCalls  = errors.New("it took as many requests as --max-calls allows")
 )
 
-// Generate asks, and asks again where that may help. What does not help ends the comparison, and
-// is no wrong answer of the setting; a request that only this setting makes, such as one with more
-// tools than the provider takes, is one.
+// Generate calls the model and retries where that may help. A failure that affects every request ends the
+// comparison and does not count against the setting. A rejected request that only this setting sends, such as
+// one with too many tools, does count.
 func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
 	for try := 1; m.fatal == nil; try++ {
 		answer, err := m.attempt(ctx, in, opts)
 		switch {
-		case err == nil || ctx.Err() != nil || m.over || m.fatal != nil || errors.Is(err, errCalls):
+		case err == nil || ctx.Err() != nil || m.overBudget || m.fatal != nil || errors.Is(err, errCalls):
 			return answer, err
 		case !m.renamed && wantsRenamed(err):
 			m.renamed = true
@@ -165,7 +165,7 @@ func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 	return nil, m.fatal
 }
 
-// gaveUp reports whether a request was tried often enough.
+// gaveUp reports whether the retries are used up.
 func (m *meter) gaveUp(err error, tries int) bool {
 	return tries > m.retries || tries > firstRetries && !m.answered && nobody(err)
 }
@@ -179,43 +179,43 @@ func (m *meter) Stream(ctx context.Context, in []*schema.Message, opts ...model.
 	return schema.StreamReaderFromArray([]*schema.Message{answer}), nil
 }
 
-// answers reports whether the model answers at all, where it has not yet.
+// answers checks once whether the model responds at all.
 func (m *meter) answers(ctx context.Context) bool {
 	if !m.answered {
-		was, asked := m.now, m.exchanges
+		trialBefore, exchangesBefore := m.current, m.exchanges
 		_, err := m.attempt(ctx, []*schema.Message{schema.UserMessage("Say yes.")}, nil)
-		m.now, m.exchanges = was, asked
+		m.current, m.exchanges = trialBefore, exchangesBefore
 		m.answered = err == nil
 	}
 	return m.answered
 }
 
-// attempt asks once, within the budget. The most that it can cost is written down before, so that
-// what a program spent that was killed counts as well.
+// attempt sends one request within the budget. It records the highest possible cost beforehand, so that the
+// spending of a killed program counts as well.
 func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
 	if len(m.exchanges) >= m.limit {
 		return nil, errCalls
 	}
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
 	reserve := m.reserve(in, tools)
-	if m.over = m.spent+reserve > m.budget; m.over {
+	if m.overBudget = m.spent+reserve > m.budget; m.overBudget {
 		return nil, errBudget
 	}
 	if m.spend(reserve); m.fatal != nil {
 		return nil, m.fatal
 	}
-	m.now.Calls++
+	m.current.Calls++
 	common, size, text := m.shared(in, opts)
 	answer, err := m.ask(ctx, in, opts)
 	switch {
 	case err == nil:
 		m.answered = true
-		x := added(&m.exchanges)
+		x := appendZero(&m.exchanges)
 		x.Messages, x.Tools, x.Answer = in, tools, []*schema.Message{answer}
 		if spent := m.count(common, size, text, answer); spent > 0 {
-			m.spend(spent - reserve) // else what was reserved counts
+			m.spend(spent - reserve) // on failure the reserved amount counts
 		}
-	case status(err) != "" || wantsRenamed(err): // nothing was read, so nothing is paid
+	case status(err) != "" || wantsRenamed(err): // the provider processed nothing, so nothing is charged
 		m.spend(-reserve)
 	}
 	return answer, err
@@ -229,7 +229,7 @@ func (m *meter) spend(tokens int64) {
 	}
 }
 
-// wait waits before another try.
+// wait waits before a retry.
 func (m *meter) wait(ctx context.Context, try int) error {
 	const longest = time.Minute
 	timer := time.NewTimer(min(longest, retryPause<<min(try, 10)))
@@ -242,8 +242,7 @@ func (m *meter) wait(ctx context.Context, try int) error {
 	}
 }
 
-// reserve is more than a request and its answer can take, in tokens: no token is shorter than a
-// byte.
+// reserve returns an upper limit of the tokens of a request and its answer: no token is shorter than a byte.
 func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
 	text, err := json.Marshal(in)
 	n := len(text)
@@ -260,7 +259,7 @@ func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
 	return int64(n + m.most)
 }
 
-// redacted is an error without the key, and without what the address may hold of secrets.
+// redacted removes the key and the secrets of the address from an error.
 func (p *provider) redacted(err error) error {
 	if err == nil {
 		return nil
@@ -268,7 +267,7 @@ func (p *provider) redacted(err error) error {
 	return &safeError{err, redact.Text(err.Error(), append(redact.InURL(p.url), os.Getenv(p.key))...)}
 }
 
-// safeError is an error with another text.
+// safeError replaces the text of an error.
 type safeError struct {
 	err  error
 	text string
@@ -277,7 +276,7 @@ type safeError struct {
 func (e *safeError) Error() string { return e.text }
 func (e *safeError) Unwrap() error { return e.err }
 
-// ask asks.
+// ask sends one request.
 func (m *meter) ask(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
 	answer, err := m.send(ctx, in, opts)
 	return answer, m.redacted(err)
@@ -302,7 +301,7 @@ func (m *meter) send(ctx context.Context, in []*schema.Message, opts []model.Opt
 
 var statusCode = regexp.MustCompile(`(?i)(?:status[ _]?code|error code|http)[^0-9]{0,12}([45]\d\d)\b`)
 
-// status is the HTTP status in an error, empty if there is none.
+// status returns the HTTP status in an error, or "".
 func status(err error) string {
 	if m := statusCode.FindStringSubmatch(err.Error()); m != nil {
 		return m[1]
@@ -310,7 +309,7 @@ func status(err error) string {
 	return ""
 }
 
-// What a failure says about asking again.
+// Whether a retry may help after a failure.
 const (
 	refusedNow     = iota // it may help: the provider is busy, slow or broken
 	refusedRequest        // not for this request
@@ -327,11 +326,10 @@ func refusal(err error) int {
 	return refusedNow
 }
 
-// nobody reports whether no server took the request. Ark's adapter gives that a status.
+// nobody reports whether no server received the request. Ark's adapter gives such errors a status.
 func nobody(err error) bool { return status(err) == "" || strings.Contains(err.Error(), "dial tcp") }
 
-// wantsRenamed reports whether a failure says that the model takes the limit of an answer only
-// under its newer name.
+// wantsRenamed reports whether the model accepts the answer limit only as max_completion_tokens.
 func wantsRenamed(err error) bool {
 	text := strings.ToLower(err.Error())
 	return strings.Contains(text, "max_completion_tokens") || strings.Contains(text, "maxcompletiontokens")

@@ -3,7 +3,7 @@
 
 package main
 
-// Conversations, made of the requests that einoleantest and window recorded.
+// Reconstructing conversations from the requests that einoleantest and window recorded.
 
 import (
 	"bytes"
@@ -19,10 +19,9 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-// grown is a conversation that grows from request to request. A message is known by its
-// calls or by its text, so that a result that a later request shows cut or cleared stays
-// as it was seen first.
-type grown struct {
+// growingConversation is a conversation that grows from request to request. A message is identified by its
+// calls or its text, so that a result that a later request truncates or clears keeps its first content.
+type growingConversation struct {
 	agent string
 	first string
 	msgs  []*schema.Message
@@ -30,7 +29,7 @@ type grown struct {
 	last  string // the newest answer: what goes on shows it
 }
 
-// identity is what a message is known by in later requests.
+// identity returns the key that identifies a message in later requests.
 func identity(m *schema.Message) string {
 	switch {
 	case m.Role == schema.Tool && m.ToolCallID != "":
@@ -43,57 +42,56 @@ func identity(m *schema.Message) string {
 	return string(m.Role) + " " + m.Content + string(media) + string(calls)
 }
 
-// grow adds a request and its answer, nil if it failed, to its conversation: one of those that the
-// requests before make, in the order in which they were sent, or a new one. Agents at work side by
-// side have a conversation each.
-func grow(all []*grown, agent string, request []*schema.Message, answer *schema.Message) []*grown {
-	to := conversationOf(all, agent, request)
-	if !slices.Contains(all, to) {
-		all = append(all, to)
+// grow adds a request and its answer, nil if it failed, to its conversation: one that earlier requests began,
+// or a new one. Agents that run side by side have a conversation each.
+func grow(all []*growingConversation, agent string, request []*schema.Message, answer *schema.Message) []*growingConversation {
+	conversation := conversationOf(all, agent, request)
+	if !slices.Contains(all, conversation) {
+		all = append(all, conversation)
 	}
 	for _, m := range request {
-		if id := identity(m); !to.known[id] {
-			to.known[id] = true
-			to.msgs = append(to.msgs, m)
+		if id := identity(m); !conversation.known[id] {
+			conversation.known[id] = true
+			conversation.msgs = append(conversation.msgs, m)
 		}
 	}
 	if answer != nil {
-		to.last = identity(answer)
-		to.known[to.last] = true
-		to.msgs = append(to.msgs, answer)
+		conversation.last = identity(answer)
+		conversation.known[conversation.last] = true
+		conversation.msgs = append(conversation.msgs, answer)
 	}
 	return all
 }
 
-// conversationOf is the conversation that a request belongs to: one that began in the same way
-// and whose newest answer it shows, or else a new one.
-func conversationOf(all []*grown, agent string, request []*schema.Message) *grown {
+// conversationOf returns the conversation of a request: one with the same beginning whose newest answer it
+// contains, or a new one.
+func conversationOf(all []*growingConversation, agent string, request []*schema.Message) *growingConversation {
 	first, begun := agent+"\x00", false
-	shown := map[string]bool{}
+	visible := map[string]bool{}
 	for _, m := range request {
 		id := identity(m)
-		if shown[id] = true; !begun {
+		if visible[id] = true; !begun {
 			first += id
 		}
 		begun = begun || m.Role != schema.System
 	}
 	for _, c := range slices.Backward(all) {
-		if c.first == first && (c.last == "" || shown[c.last]) {
+		if c.first == first && (c.last == "" || visible[c.last]) {
 			return c
 		}
 	}
-	return &grown{agent: agent, first: first, known: map[string]bool{}}
+	return &growingConversation{agent: agent, first: first, known: map[string]bool{}}
 }
 
-// replayable are the conversations of a file, for a replay.
-func replayable(file string, from []*grown) (all []loaded, err error) {
-	for _, c := range from {
+// replayable returns the conversations of a file that can be replayed.
+func replayable(file string, conversations []*growingConversation) (all []loaded, err error) {
+	for _, c := range conversations {
 		conversation := replay.New(c.msgs)
 		if conversation.Calls() == 0 {
 			continue
 		}
 		name := file
-		if len(from) > 1 {
+		if len(conversations) > 1 {
 			name = strings.TrimSpace(fmt.Sprintf("%s, %d %s", name, len(all)+1, c.agent))
 		}
 		all = append(all, loaded{Recorded: replay.Recorded{Name: name, Conversation: conversation}})
@@ -106,7 +104,7 @@ func replayable(file string, from []*grown) (all []loaded, err error) {
 
 // exchanges reads the lines that einoleantest.Recorder saves.
 func exchanges(name string, rows []json.RawMessage) ([]loaded, error) {
-	var all []*grown
+	var all []*growingConversation
 	for i, row := range rows {
 		var r recording
 		if err := decode(row, &r); err != nil {
@@ -118,7 +116,7 @@ func exchanges(name string, rows []json.RawMessage) ([]loaded, error) {
 				return nil, fmt.Errorf("entry %d, message %d: %w", i+1, k+1, err)
 			}
 		}
-		answer, err := joined(r.Answer)
+		answer, err := joinChunks(r.Answer)
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
@@ -130,8 +128,8 @@ func exchanges(name string, rows []json.RawMessage) ([]loaded, error) {
 	return replayable(name, all)
 }
 
-// joined is an answer that was recorded in chunks.
-func joined(chunks []json.RawMessage) (*schema.Message, error) {
+// joinChunks concatenates the recorded chunks of an answer.
+func joinChunks(chunks []json.RawMessage) (*schema.Message, error) {
 	var plain []*schema.Message
 	var agentic []*schema.AgenticMessage
 	for _, raw := range chunks {
@@ -149,20 +147,20 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 			return nil, err
 		}
 	}
-	var whole any
+	var merged any
 	var err error
 	switch {
 	case len(agentic) > 0:
-		whole, err = schema.ConcatAgenticMessages(agentic)
+		merged, err = schema.ConcatAgenticMessages(agentic)
 	case len(plain) > 0:
-		whole, err = schema.ConcatMessages(plain)
+		merged, err = schema.ConcatMessages(plain)
 	default:
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(whole)
+	text, err := json.Marshal(merged)
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +171,9 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 	return m[len(m)-1], nil
 }
 
-// windows reads what window.Collector.WriteJSON or window.Config.Log wrote. What only
-// einolean needs is left out, and what it removed from results is restored; where a text was
-// not kept whole, filler of the same length stands in for the rest. note is told of lines that
-// cannot be read.
+// windows reads a file of window.Collector.WriteJSON or window.Config.Log. It omits what only einolean added,
+// and restores what einolean removed from results. Where a text was recorded only in part, filler of the same
+// length replaces the rest. note receives the errors of lines that cannot be read.
 func windows(name string, text []byte, note func(error)) (all []loaded, filled int, err error) {
 	read, err := window.ReadJSON(bytes.NewReader(text))
 	switch {
@@ -186,19 +183,19 @@ func windows(name string, text []byte, note func(error)) (all []loaded, filled i
 		note(err)
 	}
 	for _, c := range read {
-		w := seen{c: c, helped: map[string]bool{}, filled: map[string]bool{}}
+		w := windowReader{c: c, helped: map[string]bool{}, filled: map[string]bool{}}
 		for _, call := range c.Calls {
 			w.call(call)
 		}
-		of := name
+		label := name
 		if len(read) > 1 {
-			of += ", " + c.ID
+			label += ", " + c.ID
 		}
-		more, err := replayable(of, w.all)
+		converted, err := replayable(label, w.all)
 		if err != nil {
 			return nil, 0, err
 		}
-		all, filled = append(all, more...), filled+len(w.filled)
+		all, filled = append(all, converted...), filled+len(w.filled)
 	}
 	if len(all) == 0 {
 		return nil, 0, fmt.Errorf("it holds no conversation")
@@ -206,16 +203,16 @@ func windows(name string, text []byte, note func(error)) (all []loaded, filled i
 	return all, filled, nil
 }
 
-// seen makes messages of the parts of windows.
-type seen struct {
+// windowReader converts the parts of recorded windows to messages.
+type windowReader struct {
 	c      *window.Conversation
-	all    []*grown
-	helped map[string]bool // calls that only searched or read back
-	filled map[string]bool // results and texts that were not kept whole
+	all    []*growingConversation
+	helped map[string]bool // calls of search and read tools
+	filled map[string]bool // results and texts that were recorded only in part
 }
 
-// call adds a call.
-func (w *seen) call(c *window.ModelCall) {
+// call adds a model call.
+func (w *windowReader) call(c *window.ModelCall) {
 	help := map[string]bool{}
 	parts := c.Parts()
 	for _, p := range parts {
@@ -236,63 +233,63 @@ func (w *seen) call(c *window.ModelCall) {
 			answer.call(use.CallID, use.Tool, use.Arguments)
 		}
 	}
-	if c.Error != "" || c.Unfinished || c.Without == nil { // it gave no answer, or would not have been asked
+	if c.Error != "" || c.Unfinished || c.Without == nil { // no answer, or a call that only einolean caused
 		w.all = grow(w.all, c.Agent, request, nil)
 		return
 	}
 	w.all = grow(w.all, c.Agent, request, answer[0])
 }
 
-// part adds a part of a request to its messages. Names of tools, answers of searches and
-// pages are only there because of einolean.
-func (w *seen) part(to *messages, p window.Part) {
+// part adds a part of a request to its messages. Tool names, search results and pages exist only because of
+// einolean, so they are omitted.
+func (w *windowReader) part(dst *messages, p window.Part) {
 	text := w.text(p)
 	medium := p.Tokens > 0 && p.Bytes > 0 && w.c.Texts[p.Text] == "" && p.Text != 0
 	switch p.Category {
 	case window.System:
-		to.say(schema.System, text)
+		dst.addText(schema.System, text)
 	case window.User:
-		to.say(schema.User, text)
+		dst.addText(schema.User, text)
 	case window.Assistant:
-		w.assistant(to, p, text)
+		w.assistant(dst, p, text)
 		return
 	case window.Result, window.ResultCut, window.ResultCleared, window.Program:
-		if last := len(*to) - 1; last < 0 || (*to)[last].Role != schema.Tool || (*to)[last].ToolCallID != p.CallID {
-			*to = append(*to, schema.ToolMessage("", p.CallID, schema.WithToolName(p.Label)))
+		if last := len(*dst) - 1; last < 0 || (*dst)[last].Role != schema.Tool || (*dst)[last].ToolCallID != p.CallID {
+			*dst = append(*dst, schema.ToolMessage("", p.CallID, schema.WithToolName(p.Label)))
 		}
-		(*to)[len(*to)-1].Content += text
+		(*dst)[len(*dst)-1].Content += text
 	default:
 		return
 	}
 	if medium {
-		m := (*to)[len(*to)-1]
+		m := (*dst)[len(*dst)-1]
 		m.Content = ""
 		id := fmt.Sprint("text ", p.Text)
-		part{Type: "image", raw: json.RawMessage(`{"url":"` + id + `"}`)}.into(m)
+		part{Type: "image", raw: json.RawMessage(`{"url":"` + id + `"}`)}.addTo(m)
 	}
 }
 
-// assistant adds what the model said, or a call. Its reasoning is not sent again.
-func (w *seen) assistant(to *messages, p window.Part, text string) {
+// assistant adds the model's text or a call. Reasoning is omitted because it is not sent again.
+func (w *windowReader) assistant(dst *messages, p window.Part, text string) {
 	switch {
 	case p.CallID != "" && !w.helped[p.CallID]:
-		to.call(p.CallID, p.Label, text)
+		dst.call(p.CallID, p.Label, text)
 	case p.CallID == "" && p.Label == "":
-		to.say(schema.Assistant, text)
+		dst.addText(schema.Assistant, text)
 	}
 }
 
 const (
-	notice = "<persisted-output>" // begins what stands for a result that was taken out
+	notice = "<persisted-output>" // prefix of the notice that replaces a result
 	filler = "The rest of this text is not in the recording. "
 )
 
-// text is the text of a part as it was without einolean.
-func (w *seen) text(p window.Part) string {
+// text returns the text of a part as it was without einolean.
+func (w *windowReader) text(p window.Part) string {
 	text, size, id := w.c.Texts[p.Text], p.Bytes, fmt.Sprint("text ", p.Text)
 	switch p.Category {
 	case window.Assistant:
-		return text // the answer that it was is kept in the same way
+		return text // the earlier answer was recorded in the same way
 	case window.ResultCut, window.ResultCleared:
 		id = "result " + p.CallID
 		if p.Omission != nil {
@@ -311,5 +308,5 @@ func (w *seen) text(p window.Part) string {
 	return text
 }
 
-// bytesOfToken is about how many bytes of a text are a token.
+// bytesOfToken is the approximate number of bytes of a token.
 const bytesOfToken = 4

@@ -3,7 +3,7 @@
 
 package main
 
-// einolean replay bills recorded conversations.
+// einolean replay computes what recorded conversations cost.
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ type policyJSON struct {
 	Written    int64              `json:"written_tokens"`
 	Cached     int64              `json:"cached_tokens"`
 	Largest    int64              `json:"largest_window_tokens"`
-	Again      int                `json:"read_backs"` // the agent needed what it no longer saw
+	ReadBacks  int                `json:"read_backs"` // the agent needed content that was no longer visible
 	Edited     int                `json:"edited_results"`
 	Unreadable int                `json:"unreadable_results"` // of the edited ones
 	Cost       map[string]float64 `json:"cost"`               // by card, in tokens at the full price
@@ -67,17 +67,17 @@ type policyJSON struct {
 	Dearer     []string           `json:"dearer,omitempty"`   // cards on which doing nothing costs less
 }
 
-// bench says what to replay, and how.
+// bench holds the policies, price tables and limits of a replay.
 type bench struct {
-	policies []choice
-	cards    []replay.Card
-	options  replay.Options
-	over     float64
-	top      int
-	more     int // policies that --all replays besides
+	policies      []choice
+	cards         []replay.Card
+	options       replay.Options
+	failOver      float64
+	top           int
+	otherPolicies int // policies that --all replays besides
 }
 
-// check says what is wrong with flags and files.
+// check validates flags and files.
 func (b bench) check(files []string) error {
 	switch {
 	case len(files) == 0:
@@ -86,25 +86,25 @@ func (b bench) check(files []string) error {
 		return fail(exitUsage, "--trigger is at least 1, not %d", b.options.Trigger)
 	case !isShare(b.options.ReadBacks):
 		return fail(exitUsage, "--read-backs is between 0 and 1, not %v", b.options.ReadBacks)
-	case b.over < 0 || math.IsNaN(b.over): // no cost is above that
-		return fail(exitUsage, "--fail-over is at least 0, not %v", b.over)
+	case b.failOver < 0 || math.IsNaN(b.failOver): // no cost is above that
+		return fail(exitUsage, "--fail-over is at least 0, not %v", b.failOver)
 	}
 	return nil
 }
 
-// choice is a row: what is done with tools and with results.
+// choice is a row of the table: a policy for results and one for tools.
 type choice struct {
 	replay.Policy
 	hide replay.Hiding
-	set  string // what to write to have it, empty for what is only compared with
+	set  string // the setting to write; empty for policies that only serve as a comparison
 }
 
-// chosenBetween are the rows that are shown unless others are asked for.
+// chosenBetween lists the rows that are shown by default.
 var chosenBetween = []string{"no reduction", "Eino", "einolean", "einolean, Recommended", "toolsearch, Recommended", bothRecommended}
 
 const bothRecommended = "toolsearch and einolean, Recommended"
 
-// choices are all of them. The first changes nothing.
+// choices returns all rows. The first one changes nothing.
 func choices(tools bool) (all []choice) {
 	settings := map[string]string{
 		"einolean, Recommended": advice.RecommendedResults, "toolsearch, Recommended": advice.RecommendedTools,
@@ -117,9 +117,9 @@ func choices(tools bool) (all []choice) {
 	if !tools {
 		return all
 	}
-	none := all[0].Policy
+	baseline := all[0].Policy
 	for _, h := range hidings[1:] {
-		all = append(all, choice{replay.Policy{Name: h.Name, New: none.New}, h, settings[h.Name]})
+		all = append(all, choice{replay.Policy{Name: h.Name, New: baseline.New}, h, settings[h.Name]})
 	}
 	both := slices.IndexFunc(all, func(c choice) bool { return c.Name == "einolean, Recommended" })
 	return append(all, choice{replay.Policy{Name: bothRecommended, New: all[both].New}, hidings[len(hidings)-1],
@@ -132,12 +132,12 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	b := bench{}
 	f := flags(s, "replay", &common)
 	repeated(f, &names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default those that most choose between")
-	every := f.Bool("all", false, "replay all policies, those of peers and single fields among them")
+	allPolicies := f.Bool("all", false, "replay all policies, those of peers and single fields among them")
 	repeated(f, &configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
-	asked := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file of your own, either like internal/prices/prices.json, in dollars for each model, or with price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
+	priceSource := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file of your own, either like internal/prices/prices.json, in dollars for each model, or with price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
-	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
+	f.Float64Var(&b.failOver, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
 	f.IntVar(&b.top, "top", 20, "how many cases to show in which a policy costs more than doing nothing")
 	rest, err := parse(f, args)
 	if err != nil {
@@ -157,15 +157,15 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if b.cards, err = cards(s, *asked, named(all)); err != nil {
+	if b.cards, err = cards(s, *priceSource, commonModel(all)); err != nil {
 		return err
 	}
 	tools := slices.ContainsFunc(all, func(r loaded) bool { return len(r.Conversation.Tools()) > 0 })
-	if b.policies, err = chosen(s, tools, *every, names, configs); err != nil {
+	if b.policies, err = choosePolicies(s, tools, *allPolicies, names, configs); err != nil {
 		return err
 	}
 	if len(names)+len(configs) == 0 {
-		b.more = len(choices(tools)) - len(b.policies)
+		b.otherPolicies = len(choices(tools)) - len(b.policies)
 	}
 	report, err := b.replay(ctx, s, common, all)
 	if err != nil {
@@ -182,27 +182,27 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	return b.judge(report.Total)
 }
 
-// recordingsOf are those of all files.
+// recordingsOf reads the conversations of all files.
 func recordingsOf(s streams, common options, files []string) (all []loaded, err error) {
 	for _, name := range files {
-		more, err := recordings(s, common, name)
+		loadedFile, err := recordings(s, common, name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, more...)
+		all = append(all, loadedFile...)
 	}
-	if not := unreadOf(all); not.bytes > 0 {
-		common.note(s, "%s", not.String())
+	if skipped := unreadOf(all); skipped.bytes > 0 {
+		common.note(s, "%s", skipped.String())
 	}
 	return all, nil
 }
 
-// unreadOf is what is not understood of all conversations.
+// unreadOf sums up what was not understood in all conversations.
 func unreadOf(all []loaded) (sum unread) {
 	sum.parts = map[string]int{}
 	for _, r := range all {
 		sum.bytes += r.unread.bytes
-		sum.of += r.unread.of
+		sum.total += r.unread.total
 		for name, n := range r.unread.parts {
 			sum.parts[name] += n
 		}
@@ -210,39 +210,39 @@ func unreadOf(all []loaded) (sum unread) {
 	return sum
 }
 
-// chosen are the policies that are replayed. The first reduces nothing.
-func chosen(s streams, tools, every bool, names, configs []string) ([]choice, error) {
-	known := choices(tools)
-	picked := slices.Clone(known)
+// choosePolicies returns the policies to replay. The first one reduces nothing.
+func choosePolicies(s streams, tools, allPolicies bool, names, configs []string) ([]choice, error) {
+	available := choices(tools)
+	picked := slices.Clone(available)
 	switch {
-	case every:
+	case allPolicies:
 		names = nil
 	case len(names)+len(configs) > 0:
-		picked = known[:1:1]
+		picked = available[:1:1]
 	default:
 		picked = slices.DeleteFunc(picked, func(c choice) bool { return !slices.Contains(chosenBetween, c.Name) })
 	}
 	for _, name := range names {
 		n := len(picked)
-		for i, p := range known[1:] {
+		for i, p := range available[1:] {
 			if strings.EqualFold(p.Name, name) {
-				picked = append(picked[:n:n], known[i+1])
+				picked = append(picked[:n:n], available[i+1])
 				break
 			}
 			if strings.Contains(strings.ToLower(p.Name), strings.ToLower(name)) {
 				picked = append(picked, p)
 			}
 		}
-		if len(picked) == n && !strings.Contains(strings.ToLower(known[0].Name), strings.ToLower(name)) {
+		if len(picked) == n && !strings.Contains(strings.ToLower(available[0].Name), strings.ToLower(name)) {
 			var all []string
-			for _, p := range known {
+			for _, p := range available {
 				all = append(all, p.Name)
 			}
 			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, all)
 		}
 	}
 	for _, file := range configs {
-		p, err := own(s, file)
+		p, err := readPolicy(s, file)
 		if err != nil {
 			return nil, err
 		}
@@ -251,8 +251,8 @@ func chosen(s streams, tools, every bool, names, configs []string) ([]choice, er
 	return picked, nil
 }
 
-// own reads a policy from a file.
-func own(s streams, file string) (p replay.Policy, err error) {
+// readPolicy reads a policy from a file.
+func readPolicy(s streams, file string) (p replay.Policy, err error) {
 	text, err := readAll(s, file)
 	if err != nil {
 		return p, err
@@ -263,7 +263,7 @@ func own(s streams, file string) (p replay.Policy, err error) {
 		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
-		return inWords(d.Decode(c), int64(len(text)))
+		return describeJSONError(d.Decode(c), int64(len(text)))
 	}
 	makeOne := func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		c := &reduction.Config{Backend: files, MaxTokensForClear: trigger}
@@ -278,8 +278,8 @@ func own(s streams, file string) (p replay.Policy, err error) {
 	return replay.Policy{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), New: makeOne}, nil
 }
 
-// named is the model that all conversations name.
-func named(all []loaded) string {
+// commonModel returns the model that all conversations name, or "".
+func commonModel(all []loaded) string {
 	model := all[0].Model
 	for _, r := range all {
 		if r.Model != model {
@@ -289,36 +289,35 @@ func named(all []loaded) string {
 	return model
 }
 
-// cards are the prices that --prices names or a file of it has; without it those of the model, or of
-// common providers.
-func cards(s streams, asked, model string) ([]replay.Card, error) {
-	if c, ok := replay.CardOf(cmp.Or(asked, model)); ok {
+// cards returns the price tables that --prices selects; without it those of the model, or of common providers.
+func cards(s streams, priceSource, model string) ([]replay.Card, error) {
+	if c, ok := replay.CardOf(cmp.Or(priceSource, model)); ok {
 		return []replay.Card{c}, nil
 	}
-	if asked == "" {
+	if priceSource == "" {
 		return replay.Cards, nil
 	}
-	text, err := readAll(s, asked)
+	text, err := readAll(s, priceSource)
 	if err != nil {
 		return nil, err
 	}
 	read, err := cardsIn(text, model)
 	if err != nil {
-		return nil, fail(exitInput, "%s: %w", asked, err)
+		return nil, fail(exitInput, "%s: %w", priceSource, err)
 	}
 	for _, c := range read {
 		if c.Name == "" || c.Write <= 0 || c.Cached < 0 || c.Million < 0 || c.Output < 0 {
-			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, asked)
+			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, priceSource)
 		}
 	}
 	if len(read) == 0 {
-		return nil, fail(exitInput, "%s holds no card", asked)
+		return nil, fail(exitInput, "%s holds no card", priceSource)
 	}
 	return read, nil
 }
 
-// cardsIn are the cards of a file. Of one like internal/prices/prices.json, in dollars for each model,
-// it is that of the model, if that is there.
+// cardsIn reads the price tables of a file. In a file like internal/prices/prices.json, in dollars for each
+// model, it selects the entry of the model.
 func cardsIn(text []byte, model string) (all []replay.Card, err error) {
 	var file prices.File
 	if err := decode(text, &file); err != nil || file.Prices == nil {
@@ -337,7 +336,7 @@ func cardsIn(text []byte, model string) (all []replay.Card, err error) {
 	return all, nil
 }
 
-// replay bills each conversation under each policy.
+// replay computes the cost of each conversation under each policy.
 func (b bench) replay(ctx context.Context, s streams, common options, all []loaded) (replayJSON, error) {
 	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks, Cards: b.cards}
 	sums := make([]replay.Bill, len(b.policies))
@@ -362,15 +361,15 @@ func (b bench) replay(ctx context.Context, s streams, common options, all []load
 		out.Conversations = append(out.Conversations, b.billed(r.Name, r.Conversation.Calls(), bills))
 	}
 	out.Total = b.billed("all", calls, sums)
-	if not := unreadOf(all); not.share() > mostUnread {
-		out.Advice = fmt.Sprintf("No advice: %s.", not)
+	if skipped := unreadOf(all); skipped.share() > mostUnread {
+		out.Advice = fmt.Sprintf("No advice: %s.", skipped)
 	} else {
 		out.Advice = b.advice(out.Total)
 	}
 	return out, nil
 }
 
-// bill is what a conversation costs with a choice.
+// bill returns the cost of a conversation with a choice.
 func (b bench) bill(ctx context.Context, c *replay.Conversation, p choice) (replay.Bill, error) {
 	c, err := c.Hide(ctx, p.hide)
 	if err != nil {
@@ -379,8 +378,8 @@ func (b bench) bill(ctx context.Context, c *replay.Conversation, p choice) (repl
 	return c.Run(ctx, p.Policy, b.options)
 }
 
-// advice says what to set: what costs least of what loses nothing. It is
-// empty where nothing was replayed that can be set.
+// advice recommends the setting that costs least among those that lose nothing. It is empty if no such policy
+// was replayed.
 func (b bench) advice(total billedJSON) string {
 	mean := func(p policyJSON) (m float64) {
 		for _, c := range b.cards {
@@ -401,21 +400,21 @@ func (b bench) advice(total billedJSON) string {
 	if !advice.IsWorthwhile(mean(p)) {
 		return fmt.Sprintf("Change nothing: no setting saves a twentieth of these %s tokens.", display.Grouped(nothing.Tokens))
 	}
-	says := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens), display.Grouped(nothing.Tokens))
+	text := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens), display.Grouped(nothing.Tokens))
 	for _, c := range b.cards {
 		if c.Million > 0 {
-			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", says, p.Dollars[c.Name], nothing.Dollars[c.Name], c.Name) + b.dearer(p) + b.hiding(total, best)
+			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", text, p.Dollars[c.Name], nothing.Dollars[c.Name], c.Name) + b.dearer(p) + b.hiding(total, best)
 		}
 	}
-	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", says, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) + b.dearer(p) + b.hiding(total, best)
+	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", text, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) + b.dearer(p) + b.hiding(total, best)
 }
 
-// dearer says on which price tables what is advised costs more than doing nothing.
+// dearer names the price tables on which the advice costs more than doing nothing.
 func (b bench) dearer(p policyJSON) string {
 	var all []string
 	for _, name := range p.Dearer {
-		if more := 100 * (p.Ratio[name] - 1); more >= .5 {
-			all = append(all, fmt.Sprintf("%.0f %% dearer on %s", more, name))
+		if extra := 100 * (p.Ratio[name] - 1); extra >= .5 {
+			all = append(all, fmt.Sprintf("%.0f %% dearer on %s", extra, name))
 		}
 	}
 	if len(all) == 0 {
@@ -424,31 +423,31 @@ func (b bench) dearer(p policyJSON) string {
 	return " But " + strings.Join(all, ", ") + "."
 }
 
-// hiding says what hiding tools saves by itself, where the advice is more than that.
+// hiding states what hiding tools saves alone, if the advice includes more than that.
 func (b bench) hiding(total billedJSON, best int) string {
-	alone := slices.IndexFunc(b.policies, func(c choice) bool { return c.Name == b.policies[best].hide.Name })
-	if alone <= 0 || alone == best {
+	hidingOnly := slices.IndexFunc(b.policies, func(c choice) bool { return c.Name == b.policies[best].hide.Name })
+	if hidingOnly <= 0 || hidingOnly == best {
 		return ""
 	}
-	nothing, p := total.Policies[0], total.Policies[alone]
+	nothing, p := total.Policies[0], total.Policies[hidingOnly]
 	if p.Tokens >= nothing.Tokens {
 		return fmt.Sprintf(" Hiding tools alone would send %s tokens more, since each search sends these results once more.", display.Grouped(p.Tokens-nothing.Tokens))
 	}
-	says := fmt.Sprintf(" Hiding tools alone saves %s tokens", display.Grouped(nothing.Tokens-p.Tokens))
+	text := fmt.Sprintf(" Hiding tools alone saves %s tokens", display.Grouped(nothing.Tokens-p.Tokens))
 	for _, c := range b.cards {
 		if c.Million > 0 {
-			return fmt.Sprintf("%s and $%.2f: %s.", says, nothing.Dollars[c.Name]-p.Dollars[c.Name], b.policies[alone].set)
+			return fmt.Sprintf("%s and $%.2f: %s.", text, nothing.Dollars[c.Name]-p.Dollars[c.Name], b.policies[hidingOnly].set)
 		}
 	}
-	return says + ": " + b.policies[alone].set + "."
+	return text + ": " + b.policies[hidingOnly].set + "."
 }
 
-// billed is what the bills say, one for each policy.
+// billed converts bills to rows, one for each policy.
 func (b bench) billed(name string, calls int, bills []replay.Bill) billedJSON {
 	out := billedJSON{Name: name, Calls: calls}
 	for i, bill := range bills {
 		p := policyJSON{Policy: b.policies[i].Name, Calls: bill.Calls, Tokens: bill.Written + bill.Cached, Defined: bill.Definitions, Written: bill.Written, Cached: bill.Cached, Largest: bill.Largest,
-			Again: bill.Lost + bill.ReadBacks, Edited: bill.Edited, Unreadable: bill.Unreadable, Cost: map[string]float64{}, Ratio: map[string]float64{}, Dollars: map[string]float64{}}
+			ReadBacks: bill.Lost + bill.ReadBacks, Edited: bill.Edited, Unreadable: bill.Unreadable, Cost: map[string]float64{}, Ratio: map[string]float64{}, Dollars: map[string]float64{}}
 		for _, c := range b.cards {
 			cost, nothing := c.Cost(bill), c.Cost(bills[0])
 			if p.Cost[c.Name] = cost; c.Million > 0 {
@@ -474,8 +473,8 @@ func (b bench) billed(name string, calls int, bills []replay.Bill) billedJSON {
 func (b bench) judge(total billedJSON) error {
 	for _, p := range total.Policies[1:] {
 		for _, c := range b.cards {
-			if b.over > 0 && p.Ratio[c.Name] > b.over {
-				return fail(exitMissed, "%s costs %.2f of the cost without reduction (%s), more than %.2f", p.Policy, p.Ratio[c.Name], c.Name, b.over)
+			if b.failOver > 0 && p.Ratio[c.Name] > b.failOver {
+				return fail(exitMissed, "%s costs %.2f of the cost without reduction (%s), more than %.2f", p.Policy, p.Ratio[c.Name], c.Name, b.failOver)
 			}
 		}
 	}
@@ -508,8 +507,8 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	for _, policy := range r.Total.Policies {
 		cells := []string{
 			fmt.Sprintf("%7s", display.Grouped(policy.Calls)), fmt.Sprintf("%13s", display.Grouped(policy.Tokens)), fmt.Sprintf("%10s", display.Grouped(policy.Largest)),
-			fmt.Sprintf("%5.0f %%", 100*float64(policy.Cached)/float64(max(1, policy.Tokens))), fmt.Sprintf("%7s", display.Grouped(policy.Again)),
-			lost(p, policy.Unreadable),
+			fmt.Sprintf("%5.0f %%", 100*float64(policy.Cached)/float64(max(1, policy.Tokens))), fmt.Sprintf("%7s", display.Grouped(policy.ReadBacks)),
+			unreadableCell(p, policy.Unreadable),
 		}
 		for _, c := range b.cards {
 			cells = append(cells, price(p, c.Name, policy, max(8, min(10, utf8.RuneCountInString(display.Line(c.Name))))))
@@ -519,13 +518,13 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	fmt.Fprint(w, "\n", p.dim("Costs are relative to no reduction, for each price card; * is the lowest, ! is higher than doing nothing.\n"+
 		"again: results that the agent still needed after they were removed, and had to read again; lost: results\n"+
 		"that no path gives back byte for byte. Losing results does not count as saving."), "\n")
-	if b.more > 0 {
-		fmt.Fprintln(w, p.dim(fmt.Sprintf("--all replays %d more policies, --policy one by its name.", b.more)))
+	if b.otherPolicies > 0 {
+		fmt.Fprintln(w, p.dim(fmt.Sprintf("--all replays %d more policies, --policy one by its name.", b.otherPolicies)))
 	}
 	b.losses(w, p, r)
 }
 
-// differs reports whether a policy costs other than nothing does.
+// differs reports whether a policy costs more or less than doing nothing.
 func differs(p policyJSON) bool {
 	for _, ratio := range p.Ratio {
 		if math.Abs(ratio-1) >= .005 {
@@ -535,7 +534,7 @@ func differs(p policyJSON) bool {
 	return p.Unreadable+p.Edited > 0
 }
 
-// heading says what was replayed, and what it cost as it is.
+// heading describes what was replayed and its cost without any policy.
 func (b bench) heading(w io.Writer, r replayJSON) {
 	nothing := r.Total.Policies[0]
 	fmt.Fprintf(w, "%s of %s, policies clear from %s tokens on\n", plural(r.Total.Calls, "model call"), plural(len(r.Conversations), "conversation"), display.Grouped(r.Trigger))
@@ -554,8 +553,8 @@ func (b bench) heading(w io.Writer, r replayJSON) {
 	fmt.Fprintln(w)
 }
 
-// lost is a cell: results that can no longer be read.
-func lost(p painter, n int) string {
+// unreadableCell formats the number of results that can no longer be read.
+func unreadableCell(p painter, n int) string {
 	text := fmt.Sprintf("%7s", display.Grouped(n))
 	if n > 0 {
 		return p.red(text)
@@ -563,7 +562,7 @@ func lost(p painter, n int) string {
 	return text
 }
 
-// price is a cell: a ratio with its mark, which needs no colour.
+// price formats a ratio. Its mark is visible without color.
 func price(p painter, card string, policy policyJSON, width int) string {
 	text := fmt.Sprintf("%.2f", policy.Ratio[card])
 	switch {

@@ -29,13 +29,13 @@ var askForRequests string
 // requestsEach is how many requests of a tool are taken.
 const requestsEach = 5
 
-// writer has a model write requests.
+// writer lets a model write requests.
 type writer struct {
 	provider
 	file string // where they are kept
 }
 
-// write returns the requests for tools, as graded queries, and keeps them in the file.
+// write returns requests for tools as graded queries, and saves them to the file.
 func (w *writer) write(ctx context.Context, s streams, o options, tools []*schema.ToolInfo) ([]toolsearcheval.Case, error) {
 	if _, err := os.Stat(w.file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(exitUsage, "%s is there already: --queries %s measures with it, or -o names another file", w.file, w.file)
@@ -53,7 +53,7 @@ func (w *writer) write(ctx context.Context, s streams, o options, tools []*schem
 		m.begin(trial{})
 		answer, err := m.Generate(ctx, []*schema.Message{schema.SystemMessage(askForRequests), schema.UserMessage(t.Name + "\n" + t.Desc)})
 		switch {
-		case m.over:
+		case m.overBudget:
 			return nil, errors.Join(fail(exitUsage, "the budget of %s tokens does not suffice: --max-tokens raises it", display.Grouped(w.budget)), w.keep(all))
 		case err != nil && ctx.Err() != nil:
 			return nil, errors.Join(ctx.Err(), w.keep(all))
@@ -68,7 +68,7 @@ func (w *writer) write(ctx context.Context, s streams, o options, tools []*schem
 	return all, w.keep(all)
 }
 
-// keep writes requests down, if there are any: they were paid for.
+// keep saves requests even after a failure, because they were paid for.
 func (w *writer) keep(all []toolsearcheval.Case) error {
 	if len(all) == 0 {
 		return nil
@@ -84,10 +84,10 @@ func (w *writer) keep(all []toolsearcheval.Case) error {
 	return os.WriteFile(w.file, b.Bytes(), 0o600)
 }
 
-// listed is what models write before the lines of a list.
+// listed matches list markers at the start of a line.
 var listed = regexp.MustCompile(`^(?:[-*•]|\(?\d+[.):、])\s*`)
 
-// requestsIn are the lines of an answer, without what makes a list of them.
+// requestsIn returns the lines of an answer without list markers.
 func requestsIn(answer string) (all []string) {
 	for line := range strings.Lines(answer) {
 		line = strings.Trim(listed.ReplaceAllString(strings.TrimSpace(line), ""), `"“”`)

@@ -17,7 +17,7 @@ import (
 
 // writeSchema writes the JSON Schema of what --json writes. An event has a form of its own.
 func writeSchema[T any](w io.Writer, name string) error {
-	type written struct {
+	type eventJSON struct {
 		Time   time.Time              `json:"time"`
 		Kind   string                 `json:"kind"`
 		Tool   string                 `json:"tool,omitempty"`
@@ -30,7 +30,7 @@ func writeSchema[T any](w io.Writer, name string) error {
 		Pass   *einolean.Pass         `json:"pass,omitempty"`
 		Error  string                 `json:"error,omitempty"`
 	}
-	event, err := jsonschema.For[written](nil)
+	event, err := jsonschema.For[eventJSON](nil)
 	if err != nil {
 		return err
 	}

@@ -38,9 +38,9 @@ type searchJSON struct {
 // searcher answers queries over one catalogue.
 type searcher struct {
 	source
-	x   index.Index
-	why bool
-	k   int
+	x        index.Index
+	explains bool
+	k        int
 
 	echo bool       // queries are repeated in the output, since nobody types them there
 	last searchJSON // what was answered last
@@ -49,7 +49,7 @@ type searcher struct {
 func runSearch(ctx context.Context, s streams, args []string) error {
 	var a searcher
 	f := flags(s, "search", &a.common)
-	f.BoolVar(&a.why, "why", false, "explain the rank of each tool")
+	f.BoolVar(&a.explains, "why", false, "explain the rank of each tool")
 	f.IntVar(&a.k, "k", 5, "how many tools to show")
 	a.source.flags(f)
 	rest, err := parse(f, args)
@@ -91,11 +91,11 @@ func (a *searcher) answer(ctx context.Context, s streams, query string) error {
 		return err
 	}
 	a.last = searchJSON{Schema: searchSchema, Query: query, Tools: len(a.tools)}
-	a.last.Hits = slices.Grow(a.last.Hits, 1) // never null
+	a.last.Hits = slices.Grow(a.last.Hits, 1) // an empty list, not null
 	for _, r := range results {
-		h := added(&a.last.Hits)
+		h := appendZero(&a.last.Hits)
 		h.Name, h.Score, h.Confidence = r.Name, r.Score, r.Confidence
-		if a.why {
+		if a.explains {
 			h.Why = a.whyOf(q, r.Name)
 		}
 	}
@@ -107,15 +107,14 @@ func (a *searcher) answer(ctx context.Context, s streams, query string) error {
 	return nil
 }
 
-// prompt answers queries until there are no more. A number explains that place of the
-// answer before.
+// prompt answers queries until the input ends. A number explains that hit of the previous answer.
 func (a *searcher) prompt(ctx context.Context, s streams) error {
 	next, interactive := lineReader(s, a.common)
 	if interactive {
 		a.common.note(s, "%s. Type what a model would search for, or the number of a found tool to see why it was found; an empty line ends.", plural(len(a.tools), "tool"))
 	}
 	a.echo = !interactive && !a.common.json && !a.common.quiet
-	a.common.quiet = true // the count of tools is said once
+	a.common.quiet = true // print the count of tools only once
 	for {
 		line, err := next()
 		line = strings.TrimSpace(line)
@@ -129,14 +128,14 @@ func (a *searcher) prompt(ctx context.Context, s streams) error {
 		case line == "":
 			continue
 		}
-		if err := a.say(ctx, s, line); err != nil {
+		if err := a.handleLine(ctx, s, line); err != nil {
 			return err
 		}
 	}
 }
 
-// say answers a line: a query, or the place of a hit.
-func (a *searcher) say(ctx context.Context, s streams, line string) error {
+// handleLine answers a line: a query, or the number of a hit.
+func (a *searcher) handleLine(ctx context.Context, s streams, line string) error {
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(a.last.Hits) && !a.common.json {
 		a.explain(s, a.last.Query, a.last.Hits[n-1].Name)
 		return nil
@@ -147,7 +146,7 @@ func (a *searcher) say(ctx context.Context, s streams, line string) error {
 	return a.answer(ctx, s, line)
 }
 
-// whyOf says what each word of a query adds to the score of a tool.
+// whyOf lists what each word of a query adds to the score of a tool.
 func (a *searcher) whyOf(q index.Query, name string) string {
 	var b strings.Builder
 	for _, t := range index.Explain(a.x, q, name) {
@@ -156,7 +155,7 @@ func (a *searcher) whyOf(q index.Query, name string) string {
 	return b.String()
 }
 
-// explain says why a tool ranks where it does.
+// explain prints why a tool ranks where it does.
 func (a *searcher) explain(s streams, query, name string) {
 	why := a.whyOf(index.Query{Text: query, Limit: a.k}, name)
 	if why == "" {
@@ -165,16 +164,16 @@ func (a *searcher) explain(s streams, query, name string) {
 	showWhy(s, a.painter, why)
 }
 
-// show shows what was found last.
+// show prints the last hits.
 func (a *searcher) show(s streams) {
 	p, hits := a.painter, a.last.Hits
 	if len(hits) == 0 {
 		fmt.Fprintln(s.out, "no tool fits")
 		return
 	}
-	about := map[string]string{}
+	descriptions := map[string]string{}
 	for _, t := range a.tools {
-		about[t.Name] = t.Desc
+		descriptions[t.Name] = t.Desc
 	}
 	widest := 0
 	for _, h := range hits {
@@ -185,7 +184,7 @@ func (a *searcher) show(s streams) {
 		bar := strings.Repeat("█", filled) + strings.Repeat("·", 10-filled)
 		name := display.Line(h.Name)
 		room := max(20, columns(s.out)-widest-30)
-		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(about[h.Name]), room)))
+		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(descriptions[h.Name]), room)))
 		showWhy(s, p, h.Why)
 	}
 }
@@ -196,5 +195,5 @@ func showWhy(s streams, p painter, why string) {
 	}
 }
 
-// indent is the white space that a line begins with, which display.Line takes away.
+// indent returns the leading white space of a line, which display.Line removes.
 func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " "))] }

@@ -44,19 +44,19 @@ func runVersion(_ context.Context, s streams, args []string) error {
 	return err
 }
 
-// versionOf reads what the linker knows; nil if it wrote nothing down.
-func versionOf(info *debug.BuildInfo) (own, compiler, eino string) {
-	own, compiler, eino = devel, "an unknown Go", "of an unknown version"
+// versionOf reads the build information. info may be nil.
+func versionOf(info *debug.BuildInfo) (version, compiler, eino string) {
+	version, compiler, eino = devel, "an unknown Go", "of an unknown version"
 	if info == nil {
-		return own, compiler, eino
+		return version, compiler, eino
 	}
 	if v := info.Main.Version; v != "" && v != "("+devel+")" {
-		own = v
+		version = v
 	}
 	for _, m := range info.Deps {
 		if m.Path == "github.com/cloudwego/eino" {
 			eino = m.Version
 		}
 	}
-	return own, info.GoVersion, eino
+	return version, info.GoVersion, eino
 }

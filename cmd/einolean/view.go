@@ -149,7 +149,7 @@ func (v *view) show(ctx context.Context, s streams) error {
 	case v.common.json:
 		out := viewJSON{Schema: viewSchema}
 		for _, c := range all {
-			each := added(&out.Conversations)
+			each := appendZero(&out.Conversations)
 			each.ID, each.Totals = c.ID, c.Totals()
 		}
 		return writeJSON(s.out, out)
@@ -178,7 +178,7 @@ func (v *view) showCall(s streams, c *window.Conversation) error {
 	}
 	out := callJSON{callSchema, c.ID, c.Calls[at], c.Calls[at].Parts(), map[string]string{}}
 	for _, p := range out.Parts {
-		if text, kept := c.Texts[p.Text]; kept {
+		if text, ok := c.Texts[p.Text]; ok {
 			out.Texts[strconv.Itoa(p.Text)] = text
 		}
 	}
@@ -207,15 +207,15 @@ func (v *view) writePage(s streams, c *window.Conversation) error {
 	return nil
 }
 
-// following prints a line for each call as it comes.
+// following prints a line for each call as it arrives.
 func (v *view) following(ctx context.Context, s streams) error {
 	show := inspect.Follow(s.out, v.text)
-	from, done, err := tail(ctx, s, v.common, v.file)
+	r, done, err := tail(ctx, s, v.common, v.file)
 	if err != nil {
 		return err
 	}
 	defer done()
-	err = window.FollowJSON(from, func(c *window.Conversation, _ *window.ModelCall) error {
+	err = window.FollowJSON(r, func(c *window.Conversation, _ *window.ModelCall) error {
 		if v.conversation != "" && c.ID != v.conversation {
 			return nil
 		}
@@ -261,20 +261,20 @@ func (v *view) conversations(s streams) ([]*window.Conversation, error) {
 	return nil, fail(exitInput, "%s has no such conversation; it has: %s", name, strings.Join(ids, ", "))
 }
 
-// notOurs says what a file is that holds no conversation of package window.
+// notOurs describes a file that contains no conversation of package window.
 func notOurs(name string, text []byte) string {
-	what := "holds no line of package window"
+	problem := "holds no line of package window"
 	var r recording
 	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	switch {
 	case len(first) == 0:
 		return name + " is empty"
 	case json.Unmarshal(first, &r) == nil && strings.HasPrefix(r.Schema, "einolean.window/"):
-		what = fmt.Sprintf("is of the format %q, which this version of einolean does not read", r.Schema)
+		problem = fmt.Sprintf("is of the format %q, which this version of einolean does not read", r.Schema)
 	case first[0] == '[', json.Unmarshal(text, &r) == nil && (r.Messages != nil || r.Input != nil), json.Unmarshal(first, &r) == nil && (r.Messages != nil || r.Input != nil):
-		what = "looks like a conversation or a list, not like a record of windows; einolean replay reads conversations"
+		problem = "looks like a conversation or a list, not like a record of windows; einolean replay reads conversations"
 	}
-	return fmt.Sprintf("%s %s. view reads files that window.Collector.WriteJSON or window.Config.Log wrote", name, what)
+	return fmt.Sprintf("%s %s. view reads files that window.Collector.WriteJSON or window.Config.Log wrote", name, problem)
 }
 
 var errNoBrowser = errors.New("found neither xdg-open nor a browser in BROWSER; open the file by hand")

@@ -15,7 +15,7 @@ import (
 
 func chineseTools() map[string]work {
 	return map[string]work{
-		"hanzi__count_characters": from(func(in textIn) (string, error) {
+		"hanzi__count_characters": newWork(func(in textIn) (string, error) {
 			count := func(tables ...*unicode.RangeTable) (n int) {
 				for _, r := range in.Text {
 					if unicode.In(r, tables...) {
@@ -28,30 +28,30 @@ func chineseTools() map[string]work {
 			return fmt.Sprintf("共%d个字符:汉字%d个,标点%d个,字母%d个,数字%d个", utf8.RuneCountInString(in.Text),
 				han, count(unicode.P, unicode.S), count(unicode.L)-han, count(unicode.Nd)), nil
 		}),
-		"hanzi__number_to_chinese": from(func(in struct {
+		"hanzi__number_to_chinese": newWork(func(in struct {
 			Number float64 `json:"number"`
 		}) (string, error) {
 			return toChinese(in.Number)
 		}),
-		"hanzi__chinese_to_number": from(func(in textIn) (string, error) {
+		"hanzi__chinese_to_number": newWork(func(in textIn) (string, error) {
 			n, ok := fromChinese(strings.TrimSpace(in.Text))
 			if !ok {
 				return "", fmt.Errorf("“%s”不是能识别的中文数字,例如:三万零五十", in.Text)
 			}
 			return n, nil
 		}),
-		"china__weekday": from(func(in dateIn) (string, error) {
+		"china__weekday": newWork(func(in dateIn) (string, error) {
 			day, err := parseDate(in.Date)
 			return day.Format("2006年1月2日") + "是星期" + string([]rune("日一二三四五六")[day.Weekday()]), err
 		}),
-		"china__days_between": from(func(in spanIn) (string, error) {
+		"china__days_between": newWork(func(in spanIn) (string, error) {
 			n, err := in.days()
 			if n < 0 {
 				return fmt.Sprintf("相差%d天,第二个日期更早", -n), err
 			}
 			return fmt.Sprintf("相差%d天", n), err
 		}),
-		"china__zodiac_animal": from(func(in yearIn) (string, error) {
+		"china__zodiac_animal": newWork(func(in yearIn) (string, error) {
 			animals := []rune("猴鸡狗猪鼠牛虎兔龙蛇马羊")
 			return fmt.Sprintf("%d年属%c,春节以前出生的属%c", in.Year, animals[in.Year%12], animals[(in.Year+11)%12]), nil
 		}),

@@ -16,11 +16,11 @@ import (
 
 func dateTools() map[string]work {
 	return map[string]work{
-		"calendar__weekday": from(func(in dateIn) (string, error) {
+		"calendar__weekday": newWork(func(in dateIn) (string, error) {
 			day, err := parseDate(in.Date)
 			return day.Format("2006-01-02 is a Monday"), err
 		}),
-		"calendar__add_days": from(func(in struct {
+		"calendar__add_days": newWork(func(in struct {
 			dateIn
 			Days   int `json:"days"`
 			Weeks  int `json:"weeks"`
@@ -32,14 +32,14 @@ func dateTools() map[string]work {
 			last := month.AddDate(0, 1, -1).Day() // a month later than the 31st is the month's last day
 			return month.AddDate(0, 0, min(t.Day(), last)-1+in.Days+7*in.Weeks).Format("2006-01-02 (Monday)"), err
 		}),
-		"calendar__days_between": from(func(in spanIn) (string, error) {
+		"calendar__days_between": newWork(func(in spanIn) (string, error) {
 			n, err := in.days()
 			if n < 0 {
 				return fmt.Sprintf("%s; the second date is the earlier one", counted(-n, "day")), err
 			}
 			return fmt.Sprintf("%s (%s and %s)", counted(n, "day"), counted(n/7, "week"), counted(n%7, "day")), err
 		}),
-		"calendar__is_leap_year": from(func(in yearIn) (string, error) {
+		"calendar__is_leap_year": newWork(func(in yearIn) (string, error) {
 			before, after := in.Year-1, in.Year+1
 			for before > 0 && daysIn(before) == 365 {
 				before--
@@ -50,7 +50,7 @@ func dateTools() map[string]work {
 			answer := map[int]string{365: "no", 366: "yes"}[daysIn(in.Year)]
 			return fmt.Sprintf("%s, it has %d days; the leap years next to it are %d and %d", answer, daysIn(in.Year), before, after), nil
 		}),
-		"time__convert_zone": from(func(in struct {
+		"time__convert_zone": newWork(func(in struct {
 			Time string `json:"time"`
 			From string `json:"from_zone"`
 			To   string `json:"to_zone"`

@@ -27,20 +27,20 @@ import (
 
 func documentTools() map[string]work {
 	return map[string]work{
-		"json__get": from(func(in struct {
+		"json__get": newWork(func(in struct {
 			JSON string `json:"json"`
 			Path string `json:"path"`
 		}) (string, error) {
 			return getJSON(in.JSON, in.Path)
 		}),
-		"json__diff": from(func(in pairOf[string]) (string, error) {
+		"json__diff": newWork(func(in pairOf[string]) (string, error) {
 			first, err := parseJSON(in.First)
 			second, another := parseJSON(in.Second)
 			return diffJSON(first, second), cmp.Or(err, another)
 		}),
-		"csv__to_json":     from(csvIn.toJSON),
-		"csv__to_markdown": from(csvIn.toMarkdown),
-		"network__cidr_info": from(func(in struct {
+		"csv__to_json":     newWork(csvIn.toJSON),
+		"csv__to_markdown": newWork(csvIn.toMarkdown),
+		"network__cidr_info": newWork(func(in struct {
 			Network string `json:"network"`
 		}) (string, error) {
 			p, err := netip.ParsePrefix(strings.TrimSpace(in.Network))
@@ -129,7 +129,7 @@ func getJSON(document, path string) (string, error) {
 // missing says where a path leaves the document.
 func missing(doc any, path jp.Expr) error {
 	for n := len(path) - 1; n > 0; n-- {
-		if object, is := path[:n].First(doc).(map[string]any); is {
+		if object, ok := path[:n].First(doc).(map[string]any); ok {
 			return fmt.Errorf("there is no key %q; the keys are: %s", strings.Trim(path[n:n+1].String(), `."[]'`), strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 		}
 	}
@@ -194,7 +194,7 @@ func (in csvIn) toJSON() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return indented(each(rows[1:], func(row []string) map[string]string {
+	return indented(mapSlice(rows[1:], func(row []string) map[string]string {
 		object := map[string]string{}
 		for i, name := range rows[0] {
 			object[name] = row[i]
@@ -210,7 +210,7 @@ func (in csvIn) toMarkdown() (string, error) {
 	}
 	w := pretty.NewWriter()
 	w.Style().Format.Header = text.FormatDefault
-	cells := func(row []string) pretty.Row { return each(row, func(cell string) any { return cell }) }
+	cells := func(row []string) pretty.Row { return mapSlice(row, func(cell string) any { return cell }) }
 	w.AppendHeader(cells(rows[0]))
 	for _, row := range rows[1:] {
 		w.AppendRow(cells(row))

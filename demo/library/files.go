@@ -22,52 +22,52 @@ import (
 
 func fileTools() map[string]work {
 	return map[string]work{
-		"files__read": at(func(at place, in fileIn) (string, error) {
-			data, err := at.read(maxAnswer)
+		"files__read": newFileWork(func(at place, in fileIn) (string, error) {
+			data, err := at.readFile(maxAnswer)
 			return readable(data), err
 		}),
 		"files__read_lines": streamAt(place.sendLines),
-		"files__tail": at(func(at place, in someIn) (string, error) {
-			data, err := at.read(maxFile)
+		"files__tail": newFileWork(func(at place, in someIn) (string, error) {
+			data, err := at.readFile(maxFile)
 			lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
 			return strings.Join(lines[max(0, len(lines)-in.Count):], "\n"), err
 		}),
-		"files__write": at(func(at place, in struct {
+		"files__write": newFileWork(func(at place, in struct {
 			fileIn
 			Content string `json:"content"`
 		}) (string, error) {
 			return fmt.Sprintf("wrote %s to %s", counted(len(in.Content), "byte"), at.name), at.write([]byte(in.Content))
 		}),
-		"files__delete": at(func(at place, in fileIn) (string, error) {
+		"files__delete": newFileWork(func(at place, in fileIn) (string, error) {
 			return "deleted " + at.name, at.root.Remove(at.name)
 		}),
-		"files__replace_text": at(func(at place, in struct {
+		"files__replace_text": newFileWork(func(at place, in struct {
 			fileIn
 			replacement
 		}) (string, error) {
-			data, err := at.read(maxAnswer)
+			data, err := at.readFile(maxAnswer)
 			if err != nil {
 				return "", err
 			}
-			text, n, err := in.in(string(data))
+			text, n, err := in.applyTo(string(data))
 			if err != nil {
 				return "", err
 			}
 			return fmt.Sprintf("replaced %s in %s", counted(n, "occurrence"), at.name), at.write([]byte(text))
 		}),
-		"files__count": at(func(at place, in fileIn) (string, error) {
-			data, err := at.read(maxFile)
+		"files__count": newFileWork(func(at place, in fileIn) (string, error) {
+			data, err := at.readFile(maxFile)
 			return fmt.Sprintf("%s, %s, %s, %s", counted(lineCount(string(data)), "line"), counted(len(bytes.Fields(data)), "word"),
 				counted(utf8.RuneCount(data), "character"), counted(len(data), "byte")), err
 		}),
-		"files__hash": at(func(at place, in struct {
+		"files__hash": newFileWork(func(at place, in struct {
 			fileIn
 			Algorithm string `json:"algorithm"`
 		}) (string, error) {
-			data, err := at.read(maxFile)
+			data, err := at.readFile(maxFile)
 			return digest(in.Algorithm, string(data)), err
 		}),
-		"files__stat": at(func(at place, in fileIn) (string, error) {
+		"files__stat": newFileWork(func(at place, in fileIn) (string, error) {
 			info, err := at.root.Lstat(at.name)
 			if err != nil {
 				return "", err
@@ -80,11 +80,11 @@ func fileTools() map[string]work {
 
 func folderTools() map[string]work {
 	return map[string]work{
-		"folder__list":          at(place.list),
+		"folder__list":          newFileWork(place.list),
 		"folder__tree":          streamAt(place.drawTree),
-		"folder__find":          at(place.find),
-		"folder__search_text":   at(place.search),
-		"folder__largest_files": at(place.largest),
+		"folder__find":          newFileWork(place.find),
+		"folder__search_text":   newFileWork(place.search),
+		"folder__largest_files": newFileWork(place.largest),
 	}
 }
 
@@ -148,8 +148,8 @@ func inside(err error, name string) error {
 	return err
 }
 
-// read reads a whole file of at most some bytes.
-func (p place) read(most int64) ([]byte, error) {
+// readFile reads a whole file of at most some bytes.
+func (p place) readFile(most int64) ([]byte, error) {
 	f, err := p.root.Open(p.name)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (p place) list(fileIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := each(entries[:min(len(entries), maxFiles)], func(e fs.DirEntry) string {
+	lines := mapSlice(entries[:min(len(entries), maxFiles)], func(e fs.DirEntry) string {
 		if info, err := e.Info(); err == nil && !e.IsDir() {
 			return fmt.Sprintf("%s (%d bytes)", e.Name(), info.Size())
 		}
@@ -327,7 +327,7 @@ func (p place) search(in searchIn) (string, error) {
 	wanted := regexp.MustCompile(map[bool]string{true: "(?i)"}[in.IgnoreCase] + regexp.QuoteMeta(in.Text))
 	var out []string
 	err := p.files(func(file place, _ fs.DirEntry) error {
-		data, err := file.read(maxFile)
+		data, err := file.readFile(maxFile)
 		if err != nil || bytes.IndexByte(data[:min(len(data), 1000)], 0) >= 0 {
 			return nil // too large or not a text
 		}
@@ -355,6 +355,6 @@ func (p place) largest(in someIn) (string, error) {
 		return err
 	})
 	names := slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), strings.Compare(a, b)) })
-	lines := each(names[:min(in.Count, len(names))], func(name string) string { return fmt.Sprintf("%d %s", sizes[name], name) })
+	lines := mapSlice(names[:min(in.Count, len(names))], func(name string) string { return fmt.Sprintf("%d %s", sizes[name], name) })
 	return listed(lines, "there are no files"), err
 }

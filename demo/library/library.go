@@ -63,7 +63,7 @@ func toolsOf(root string, onlyWorking bool) ([]tool.BaseTool, error) {
 	out := make([]tool.BaseTool, 0, len(all))
 	for _, d := range all {
 		d.root = root
-		if work := works[d.Name]; work != nil {
+		if work := implementations[d.Name]; work != nil {
 			out = append(out, work(d))
 		} else if !onlyWorking {
 			out = append(out, d)
@@ -73,7 +73,7 @@ func toolsOf(root string, onlyWorking bool) ([]tool.BaseTool, error) {
 }
 
 // Working is how many tools do what they say.
-func Working() int { return len(works) }
+func Working() int { return len(implementations) }
 
 // definition is a line of the catalogue.
 type definition struct {
@@ -92,24 +92,24 @@ var definitions = sync.OnceValues(func() (all []definition, err error) {
 		if err := dec.Decode(&d); err != nil {
 			return nil, fmt.Errorf("library: reading definition %d: %w", len(all)+1, err)
 		}
-		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parsed[einoschema.Schema](d.Schema))}
-		if works[d.Name] != nil {
-			d.rules, err = parsed[jsonschema.Schema](d.Schema).Resolve(nil)
-			must(err)
+		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parseArguments[einoschema.Schema](d.Schema))}
+		if implementations[d.Name] != nil {
+			d.rules, err = parseArguments[jsonschema.Schema](d.Schema).Resolve(nil)
+			panicOnError(err)
 		}
 		all = append(all, d)
 	}
 	return all, nil
 })
 
-// parsed reads a schema of the catalogue, which is part of the program.
-func parsed[T any](text json.RawMessage) *T {
+// parseArguments reads a schema of the catalogue, which is part of the program.
+func parseArguments[T any](text json.RawMessage) *T {
 	out := new(T)
-	must(json.Unmarshal(text, out))
+	panicOnError(json.Unmarshal(text, out))
 	return out
 }
 
-func must(err error) {
+func panicOnError(err error) {
 	if err != nil {
 		panic("library: a schema of the catalogue: " + err.Error())
 	}
@@ -126,10 +126,10 @@ func (d definition) InvokableRun(context.Context, string, ...tool.Option) (strin
 // work makes the tool of a definition.
 type work func(definition) tool.BaseTool
 
-// works are the tools that work, by name.
-var works = merged(fileTools(), folderTools(), textTools(), documentTools(), numberTools(), unitTools(), dateTools(), chineseTools())
+// implementations are the tools that work, by name.
+var implementations = mergeTools(fileTools(), folderTools(), textTools(), documentTools(), numberTools(), unitTools(), dateTools(), chineseTools())
 
-func merged(some ...map[string]work) map[string]work {
+func mergeTools(some ...map[string]work) map[string]work {
 	all := map[string]work{}
 	for _, m := range some {
 		maps.Copy(all, m)
@@ -137,20 +137,20 @@ func merged(some ...map[string]work) map[string]work {
 	return all
 }
 
-// from makes a tool that works on nothing but its arguments.
-func from[T any](run func(T) (string, error)) work {
+// newWork makes a tool that works on nothing but its arguments.
+func newWork[T any](run func(T) (string, error)) work {
 	return func(d definition) tool.BaseTool { return invokable(d, run) }
 }
 
 // located are arguments that name the path that their tool works at.
 type located interface{ path() string }
 
-// at makes a tool that works in the folder of files.
-func at[T located](run func(at place, in T) (string, error)) work {
+// newFileWork makes a tool that works in the folder of files.
+func newFileWork[T located](run func(newFileWork place, in T) (string, error)) work {
 	return func(d definition) tool.BaseTool {
 		return invokable(d, func(in T) (out string, err error) {
-			err = open(d.root, in.path(), func(at place) error {
-				out, err = run(at, in)
+			err = open(d.root, in.path(), func(newFileWork place) error {
+				out, err = run(newFileWork, in)
 				return err
 			})
 			return out, err
@@ -211,7 +211,7 @@ func invokable[T any](d definition, run func(T) (string, error)) tool.BaseTool {
 
 // streamAt makes a tool that works in the folder of files and answers piece by
 // piece. run stops when emit says that the reader is gone.
-func streamAt[T located](run func(at place, in T, emit func(string) bool) error) work {
+func streamAt[T located](run func(newFileWork place, in T, emit func(string) bool) error) work {
 	return func(d definition) tool.BaseTool {
 		return utils.NewStreamTool(d.info, func(_ context.Context, r request[T]) (*schema.StreamReader[string], error) {
 			reader, writer := schema.Pipe[string](4)
@@ -220,7 +220,7 @@ func streamAt[T located](run func(at place, in T, emit func(string) bool) error)
 				defer writer.Close()
 				err := r.err
 				if err == nil {
-					err = open(d.root, r.in.path(), func(at place) error { return run(at, r.in, emit) })
+					err = open(d.root, r.in.path(), func(newFileWork place) error { return run(newFileWork, r.in, emit) })
 				}
 				if err != nil {
 					emit(refusal(err))

@@ -125,7 +125,7 @@ func TestReadmeSaysHowManyToolsWork(t *testing.T) {
 		require.NoError(t, err)
 		known[info.Name] = true
 	}
-	for name := range works {
+	for name := range implementations {
 		assert.True(t, known[name], "%s has no definition", name)
 	}
 }

@@ -17,31 +17,31 @@ import (
 
 func numberTools() map[string]work {
 	return map[string]work{
-		"math__multiply": from(func(in numbersIn) (string, error) {
+		"math__multiply": newWork(func(in numbersIn) (string, error) {
 			product := 1.0
 			for _, n := range in.Numbers {
 				product *= n
 			}
 			return finite(product)
 		}),
-		"math__percent_of": from(func(in struct {
+		"math__percent_of": newWork(func(in struct {
 			Percent float64 `json:"percent"`
 			Number  float64 `json:"number"`
 		}) (string, error) {
 			return finite(in.Percent / 100 * in.Number)
 		}),
-		"statistics__median": from(func(in numbersIn) (string, error) {
+		"statistics__median": newWork(func(in numbersIn) (string, error) {
 			sorted := slices.Sorted(slices.Values(in.Numbers))
 			low, high := sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]
 			return finite(low + (high-low)/2)
 		}),
-		"geometry__circle": from(func(in struct {
+		"geometry__circle": newWork(func(in struct {
 			Radius float64 `json:"radius"`
 		}) (string, error) {
 			area, err := finite(math.Pi * in.Radius * in.Radius)
 			return fmt.Sprintf("circumference %s, area %s, diameter %s", plain(2*math.Pi*in.Radius), area, plain(2*in.Radius)), err
 		}),
-		"number__greatest_common_divisor": from(func(in struct {
+		"number__greatest_common_divisor": newWork(func(in struct {
 			Numbers []int64 `json:"numbers"`
 		}) (string, error) {
 			if len(in.Numbers) > 1000 {
@@ -53,21 +53,21 @@ func numberTools() map[string]work {
 			}
 			return divisor.String(), nil
 		}),
-		"number__factorial": from(func(in ofIn) (string, error) { return new(big.Int).MulRange(1, in.N).String(), nil }),
-		"number__binomial": from(func(in ofIn) (string, error) {
+		"number__factorial": newWork(func(in ofIn) (string, error) { return new(big.Int).MulRange(1, in.N).String(), nil }),
+		"number__binomial": newWork(func(in ofIn) (string, error) {
 			if in.K > in.N {
 				return "0", nil
 			}
 			return new(big.Int).Binomial(in.N, in.K).String(), nil
 		}),
-		"number__to_words": from(func(in wholeIn) (string, error) { return inWords(in.Number), nil }),
-		"number__to_roman": from(func(in wholeIn) (string, error) { return roman(in.Number), nil }),
+		"number__to_words": newWork(func(in wholeIn) (string, error) { return inWords(in.Number), nil }),
+		"number__to_roman": newWork(func(in wholeIn) (string, error) { return roman(in.Number), nil }),
 	}
 }
 
 func unitTools() map[string]work {
 	all := map[string]work{
-		"units__convert_temperature": from(func(in convertIn) (string, error) {
+		"units__convert_temperature": newWork(func(in convertIn) (string, error) {
 			from, to := temperatureScales[strings.ToLower(in.FromUnit)[0]], temperatureScales[strings.ToLower(in.ToUnit)[0]]
 			kelvin := (in.Value + from.shift) * from.factor
 			if kelvin < -1e-9 {
@@ -77,7 +77,7 @@ func unitTools() map[string]work {
 		}),
 	}
 	for kind := range units {
-		all["units__convert_"+kind] = from(func(in convertIn) (string, error) { return in.convert(kind) })
+		all["units__convert_"+kind] = newWork(func(in convertIn) (string, error) { return in.convert(kind) })
 	}
 	return all
 }
@@ -211,7 +211,7 @@ func sizeOf(kind, unit string) (float64, error) {
 			}
 		}
 	}
-	known := each(slices.Collect(maps.Keys(units[kind])), func(names string) string { return strings.Split(names, "|")[0] })
+	known := mapSlice(slices.Collect(maps.Keys(units[kind])), func(names string) string { return strings.Split(names, "|")[0] })
 	slices.Sort(known)
 	return 0, fmt.Errorf("%q is not a known unit of %s; known are %s", unit, strings.ReplaceAll(kind, "_", " "), strings.Join(known, ", "))
 }

@@ -26,12 +26,12 @@ import (
 
 func textTools() map[string]work {
 	all := map[string]work{
-		"text__count": from(func(in textIn) (string, error) {
+		"text__count": newWork(func(in textIn) (string, error) {
 			sentences := len(sentence.FindAllString(in.Text, -1))
 			return fmt.Sprintf("%d characters, %d words, %d sentences, %d lines, %d bytes",
 				utf8.RuneCountInString(in.Text), len(strings.Fields(in.Text)), sentences, lineCount(in.Text), len(in.Text)), nil
 		}),
-		"text__reverse": from(func(in struct {
+		"text__reverse": newWork(func(in struct {
 			textIn
 			By string `json:"by"`
 		}) (string, error) {
@@ -42,16 +42,16 @@ func textTools() map[string]work {
 			slices.Reverse(parts)
 			return strings.Join(parts, between), nil
 		}),
-		"text__replace": from(func(in struct {
+		"text__replace": newWork(func(in struct {
 			textIn
 			replacement
 		}) (string, error) {
-			text, _, err := in.in(in.Text)
+			text, _, err := in.applyTo(in.Text)
 			return text, err
 		}),
 		// Go leaves the one letter whose capital is two.
-		"case__upper": from(func(in textIn) (string, error) { return strings.ToUpper(strings.ReplaceAll(in.Text, "ß", "ss")), nil }),
-		"case__snake": from(func(in struct {
+		"case__upper": newWork(func(in textIn) (string, error) { return strings.ToUpper(strings.ReplaceAll(in.Text, "ß", "ss")), nil }),
+		"case__snake": newWork(func(in struct {
 			Name string `json:"name"`
 		}) (string, error) {
 			words := strings.FieldsFunc(in.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -60,26 +60,26 @@ func textTools() map[string]work {
 			}
 			return strcase.ToSnake(strings.Join(words, " ")), nil
 		}),
-		"encoding__base64_encode": from(func(in struct {
+		"encoding__base64_encode": newWork(func(in struct {
 			textIn
 			URLSafe bool `json:"url_safe"`
 		}) (string, error) {
 			alphabets := map[bool]*base64.Encoding{true: base64.RawURLEncoding, false: base64.StdEncoding}
 			return alphabets[in.URLSafe].EncodeToString([]byte(in.Text)), nil
 		}),
-		"compare__levenshtein": from(func(in pairOf[string]) (string, error) {
+		"compare__levenshtein": newWork(func(in pairOf[string]) (string, error) {
 			if len(in.First)*len(in.Second) > 64_000_000 {
 				return "", errors.New("the texts are too long for this comparison")
 			}
 			return fmt.Sprint(metrics.NewLevenshtein().Distance(in.First, in.Second)), nil
 		}),
-		"compare__lists": from(func(in pairOf[[]string]) (string, error) {
+		"compare__lists": newWork(func(in pairOf[[]string]) (string, error) {
 			return fmt.Sprintf("in both: %s\nonly in the first: %s\nonly in the second: %s",
 				entries(in.First, in.Second, true), entries(in.First, in.Second, false), entries(in.Second, in.First, false)), nil
 		}),
 	}
 	for name := range hashes {
-		all["hash__"+name] = from(func(in textIn) (string, error) { return digest(name, in.Text), nil })
+		all["hash__"+name] = newWork(func(in textIn) (string, error) { return digest(name, in.Text), nil })
 	}
 	return all
 }
@@ -116,8 +116,8 @@ type replacement struct {
 	Replace string `json:"replace"`
 }
 
-// in puts one phrase in the place of another and says how often, unless there is none.
-func (r replacement) in(text string) (string, int, error) {
+// applyTo puts one phrase in the place of another and says how often, unless there is none.
+func (r replacement) applyTo(text string) (string, int, error) {
 	n := strings.Count(text, r.Find)
 	if r.Find == "" || n == 0 {
 		return "", 0, fmt.Errorf("the text does not contain %q, so nothing is replaced", r.Find)
@@ -155,8 +155,8 @@ func listed(lines []string, none string) string {
 	return strings.Join(lines, "\n")
 }
 
-// each makes something of every entry of a list.
-func each[T, R any](list []T, change func(T) R) []R {
+// mapSlice makes something of every entry of a list.
+func mapSlice[T, R any](list []T, change func(T) R) []R {
 	out := make([]R, len(list))
 	for i, entry := range list {
 		out[i] = change(entry)

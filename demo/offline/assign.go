@@ -17,10 +17,9 @@ type pair struct {
 	score        float64
 }
 
-// assign puts the best values into args, and returns all that could have been
-// used and which were.
+// assign puts the best values into args. It returns all candidate values and which of them were used.
 func assign(args map[string]any, text string, t toolView, data []value) (all []value, used []bool) {
-	all = append(slices.Clone(data), chosen(text, t)...)
+	all = append(slices.Clone(data), choices(text, t)...)
 	lists := 0
 	for _, p := range t.params {
 		if p.kind == "array" {
@@ -33,36 +32,36 @@ func assign(args map[string]any, text string, t toolView, data []value) (all []v
 	used = make([]bool, len(all))
 	for _, c := range pairs(t, all) {
 		p := t.params[c.param]
-		if _, taken := args[p.name]; taken || blocked(all, used, c.value) || lists > 0 && p.kind != "array" && members(all, all[c.value]) > 1 {
+		if _, ok := args[p.name]; ok || blocked(all, used, c.value) || lists > 0 && p.kind != "array" && members(all, all[c.value]) > 1 {
 			continue
 		}
-		put(args, p, all, used, c.value)
+		assignValues(args, p, all, used, c.value)
 	}
 	return all, used
 }
 
-// regroup cuts each row of values at its "and": they are two lists.
+// regroup splits each row of values at its "and" into two lists.
 func regroup(all []value) []value {
-	const apart = 1000 // more than there are values
+	const notConsecutive = 1000 // exceeds the number of values
 	for i, v := range all {
-		if !v.joined {
+		if !v.conjoined {
 			continue
 		}
 		for j := i; j < len(all); j++ {
 			if all[j].kind == v.kind && all[j].group == v.group {
-				all[j].group += apart
+				all[j].group += notConsecutive
 			}
 		}
 	}
 	return all
 }
 
-// pairs lists what could go where, best first.
+// pairs lists the possible assignments, best first.
 func pairs(t toolView, all []value) (out []pair) {
 	for i, p := range t.params {
 		for j, v := range all {
-			score := suits(t, p, v)
-			if score <= 0 || names(t, v) {
+			score := scoreValue(t, p, v)
+			if score <= 0 || namesTool(t, v) {
 				continue
 			}
 			if score -= 0.05 * math.Abs(float64(i-j)); p.kind == "array" {
@@ -95,8 +94,8 @@ func blocked(all []value, used []bool, i int) bool {
 	return used[i] || overlapsUsed(all, used, i)
 }
 
-// put gives a parameter its value; a list gets the values of the group.
-func put(args map[string]any, p param, all []value, used []bool, i int) {
+// assignValues sets a parameter. A list gets all values of the group.
+func assignValues(args map[string]any, p param, all []value, used []bool, i int) {
 	if p.kind != "array" || all[i].kind == document {
 		args[p.name], _ = convert(all[i], p)
 		used[i] = true
@@ -115,8 +114,8 @@ func put(args map[string]any, p param, all []value, used []bool, i int) {
 	args[p.name] = items
 }
 
-// chosen finds the words of a text that are choices of a tool's parameters.
-func chosen(text string, t toolView) (out []value) {
+// choices finds the words of a text that are enum values of a tool's parameters.
+func choices(text string, t toolView) (out []value) {
 	var choices []string
 	for _, p := range t.params {
 		choices = append(choices, p.choices...)
@@ -138,10 +137,10 @@ func chosen(text string, t toolView) (out []value) {
 
 func sameChoice(word, choice string) bool {
 	joined := strings.Join(nameWords(choice), "")
-	return strings.EqualFold(word, choice) || len(joined) > 1 && alike(strings.Join(tokens(word), ""), joined) >= 0.8
+	return strings.EqualFold(word, choice) || len(joined) > 1 && similarity(strings.Join(tokens(word), ""), joined) >= 0.8
 }
 
-// spokenWords are the spans of each two neighbouring words, then of each one.
+// spokenWords returns the spans of each two neighboring words, then of each single word.
 func spokenWords(text string) (out [][2]int) {
 	var words [][]int
 	for _, at := range wordAt.FindAllStringIndex(text, -1) {

@@ -69,7 +69,7 @@ func (s *situation) wordFit(p *progress, t toolView) float64 {
 		}
 	}
 	return s.overlap(p, t, func(w string) float64 {
-		return max(inName*best(w, t.own), inServer*best(w, t.server), inParam*best(w, params), inAbout*best(w, t.about))
+		return max(inName*best(w, t.nameWords), inServer*best(w, t.server), inParam*best(w, params), inAbout*best(w, t.descWords))
 	})
 }
 
@@ -77,7 +77,7 @@ func (s *situation) wordFit(p *progress, t toolView) float64 {
 // is known can be compared.
 func (s *situation) nameFit(p *progress, t toolView) float64 {
 	return s.overlap(p, t, func(w string) float64 {
-		return max(inName*best(w, t.own), inServer*best(w, t.server))
+		return max(inName*best(w, t.nameWords), inServer*best(w, t.server))
 	})
 }
 
@@ -109,37 +109,37 @@ var target = regexp.MustCompile(`(?i)(?:\b(?:to|into|as|in)\s+(?:an? |the )?|[æˆ
 
 // order distinguishes a tool that turns A into B from one that turns B into A.
 func (s *situation) order(p *progress, t toolView) float64 {
-	i := slices.Index(t.own, "to")
-	if i < 0 || i+1 == len(t.own) {
+	i := slices.Index(t.nameWords, "to")
+	if i < 0 || i+1 == len(t.nameWords) {
 		return 0
 	}
 	for _, m := range target.FindAllStringSubmatch(p.text, -1) {
-		if meantBy(tokens(m[1]), t.own[i+1]) {
+		if matchesAny(tokens(m[1]), t.nameWords[i+1]) {
 			return 0.1
 		}
 	}
 	return 0
 }
 
-// excess is what a tool's name says that the step does not.
+// excess rates the words of a tool's name that the step does not mention.
 func (s *situation) excess(p *progress, t toolView) float64 {
-	said := slices.Concat(p.words, p.soft, p.hints)
+	requestWords := slices.Concat(p.words, p.soft, p.hints)
 	total := 0.0
-	for _, w := range t.own {
-		if !stopWords[w] && !isNumber(w) && !meantBy(said, w) {
+	for _, w := range t.nameWords {
+		if !stopWords[w] && !isNumber(w) && !matchesAny(requestWords, w) {
 			total += 0.15
 		}
 	}
-	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return meantBy(said, w) }) {
+	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return matchesAny(requestWords, w) }) {
 		total += 0.05
 	}
-	if first := firstWord(p.text); slices.Contains(p.words, first) && best(first, slices.Concat(t.own, t.server, t.about)) == 0 && len(t.about) > 0 {
-		total += 0.35 // it does something else than the verb says
+	if first := firstWord(p.text); slices.Contains(p.words, first) && best(first, slices.Concat(t.nameWords, t.server, t.descWords)) == 0 && len(t.descWords) > 0 {
+		total += 0.35 // the tool does something else than the verb says
 	}
 	return math.Min(total, 0.6)
 }
 
-// meantBy reports whether any of the words that were said may mean a word.
-func meantBy(said []string, word string) bool {
-	return slices.ContainsFunc(said, func(w string) bool { return alike(w, word) > 0 })
+// matchesAny reports whether any of the request's words may mean a word.
+func matchesAny(requestWords []string, word string) bool {
+	return slices.ContainsFunc(requestWords, func(w string) bool { return similarity(w, word) > 0 })
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// compose answers with the results of the steps, and says which could not be done.
+// compose answers with the results of the steps, and names those that failed.
 func (s *situation) compose() string {
 	if len(s.steps) == 0 {
-		return say(s.request, "What can I do for you?", "有什么可以帮您？")
+		return localize(s.request, "What can I do for you?", "有什么可以帮您？")
 	}
 	steps := slices.DeleteFunc(slices.Clone(s.steps), func(p *progress) bool { return p.looked })
 	var lines []string
@@ -31,17 +31,17 @@ func (s *situation) outcome(p *progress) string {
 	case p.done:
 		return strings.Trim(p.result, "\n")
 	case len(p.calls) > 0:
-		return fmt.Sprintf(say(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
+		return fmt.Sprintf(localize(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
 	}
 	if p.index > 0 && p.refers && s.steps[p.index-1].failed {
-		return fmt.Sprintf(say(p.text, "I could not do that without the step before: %s", "前一步没有办成，这一步也就没法做：%s"), p.text)
+		return fmt.Sprintf(localize(p.text, "I could not do that without the step before: %s", "前一步没有办成，这一步也就没法做：%s"), p.text)
 	}
-	return fmt.Sprintf(say(p.text, "I have no tool for this: %s", "我没有能做这件事的工具：%s"), p.text)
+	return fmt.Sprintf(localize(p.text, "I have no tool for this: %s", "我没有能做这件事的工具：%s"), p.text)
 }
 
-// say picks the language that the user writes.
-func say(heard, english, chinese string) string {
-	if isHan(heard) {
+// localize selects the language of the request.
+func localize(request, english, chinese string) string {
+	if isHan(request) {
 		return chinese
 	}
 	return english

@@ -5,15 +5,15 @@ package offline
 
 import "strings"
 
-// content are the words that say what a step is about. Data is left out;
-// capitalised words and units may be either and come apart.
+// content returns the words that describe a step, without data. Capitalized words and units may be either, so
+// they are returned separately.
 func content(text string, found []value) (words, soft []string) {
 	b := []byte(text)
 	for _, v := range found {
 		if v.kind.soft() {
 			soft = append(soft, tokens(text[v.start:v.end])...)
 		}
-		if v.kind != named {
+		if v.kind != numeral {
 			mask(b[v.start:v.end])
 		}
 	}
@@ -26,25 +26,25 @@ func content(text string, found []value) (words, soft []string) {
 }
 
 func unique(words []string) (out []string) {
-	seen := map[string]bool{}
+	present := map[string]bool{}
 	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
+		if !present[w] {
+			present[w] = true
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// implied are words for what the data and the phrases of a step show it to be about.
-func implied(text string, found []value) (out []string) {
+// impliedWords returns words that the data and phrases of a step imply.
+func impliedWords(text string, found []value) (out []string) {
 	count := map[kind]int{}
 	for _, v := range found {
 		count[v.kind]++
 		if v.kind == unit {
 			out = append(out, unitKinds[strings.ToLower(v.text)]...)
 		}
-		if words := speaksOf[v.kind]; !v.kind.soft() && v.kind != named && v.kind != number {
+		if words := speaksOf[v.kind]; !v.kind.soft() && v.kind != numeral && v.kind != number {
 			out = append(out, words[0])
 		}
 	}
@@ -54,5 +54,5 @@ func implied(text string, found []value) (out []string) {
 	case count[moment] > 0 && count[proper]+count[zone] > 1:
 		out = append(out, "convert", "zone")
 	}
-	return append(out, meant(text)...)
+	return append(out, expandPhrases(text)...)
 }

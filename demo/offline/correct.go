@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxCalls is how often one step calls tools.
+// maxCalls limits the tool calls of one step.
 const maxCalls = 3
 
 var (
@@ -19,29 +19,28 @@ var (
 	separators = regexp.MustCompile(`\s*(?:,|;|\bor\b|\band\b|、)\s*`)
 )
 
-// complaint is a call that a tool did not like.
+// complaint is a call that a tool rejected.
 type complaint struct {
 	tool   toolView
-	param  param  // the one that the answer complains of
-	word   string // what it quotes: the parameter's name, or what was sent or a part of it
+	param  param  // the rejected parameter
+	word   string // the quoted text: the parameter's name, or all or part of its value
 	args   map[string]any
 	answer string
 }
 
-// correctCall mends the argument that the last answer complained of with one of the values that
-// the answer lists.
+// correctCall repairs the argument that the last answer rejected with one of the values that the answer lists.
 func correctCall(s *situation, p *progress) (action, bool) {
 	if len(p.calls) == 0 || len(p.calls) >= maxCalls {
 		return action{}, false
 	}
 	c, ok := s.complaint(p.calls[len(p.calls)-1])
-	if !ok || !c.mend(p.words) {
+	if !ok || !c.repair(p.words) {
 		return action{}, false
 	}
 	return action{call: &Call{s.callID(p), c.tool.name, filling{args: c.args}.json()}}, true
 }
 
-// callAnother calls the next best tool where the last one could not be made to work.
+// callAnother calls the next best tool after the last one failed repeatedly.
 func callAnother(s *situation, p *progress) (action, bool) {
 	if len(p.calls) == 0 || len(p.calls) >= maxCalls {
 		return action{}, false
@@ -65,15 +64,15 @@ func (s *situation) complaint(last attempt) (complaint, bool) {
 	return c, c.blame()
 }
 
-// blame finds the parameter that the answer names, or whose value it quotes, in
-// part or whole: of several, the one with the shortest value.
+// blame finds the parameter that the answer names or whose value it quotes. Of several it chooses the one with
+// the shortest value.
 func (c *complaint) blame() bool {
 	for _, m := range quotedWord.FindAllStringSubmatch(c.answer, -1) {
 		shortest := -1
 		for _, q := range c.tool.params {
-			sent, ok := c.args[q.name].(string)
-			if ok && strings.Contains(strings.ToLower(sent), strings.ToLower(m[1])) && (shortest < 0 || len(sent) < shortest) {
-				c.param, c.word, shortest = q, m[1], len(sent)
+			previous, ok := c.args[q.name].(string)
+			if ok && strings.Contains(strings.ToLower(previous), strings.ToLower(m[1])) && (shortest < 0 || len(previous) < shortest) {
+				c.param, c.word, shortest = q, m[1], len(previous)
 			}
 		}
 		if shortest >= 0 {
@@ -83,12 +82,12 @@ func (c *complaint) blame() bool {
 	return false
 }
 
-// mend changes the argument, and reports whether it could.
-func (c *complaint) mend(words []string) bool {
-	was := c.args[c.param.name]
-	if option := c.option(was, words); option != "" {
-		if sent, ok := was.(string); ok && len(sent) > len(c.word) {
-			option = strings.Replace(sent, c.word, option, 1)
+// repair changes the argument, and reports whether it did.
+func (c *complaint) repair(words []string) bool {
+	current := c.args[c.param.name]
+	if option := c.option(current, words); option != "" {
+		if previous, ok := current.(string); ok && len(previous) > len(c.word) {
+			option = strings.Replace(previous, c.word, option, 1)
 		}
 		c.args[c.param.name] = option
 		return true
@@ -96,32 +95,31 @@ func (c *complaint) mend(words []string) bool {
 	return false
 }
 
-// option is the value, of those that the answer lists, which is most like what
-// was sent, or like the step's words if nothing was.
-func (c *complaint) option(was any, words []string) (option string) {
+// option returns the listed value that is most similar to the previous value, or else to the words of the step.
+func (c *complaint) option(current any, words []string) (option string) {
 	m := listed.FindStringSubmatch(c.answer)
 	if m == nil || c.param.kind != "string" {
 		return ""
 	}
-	if was != nil {
+	if current != nil {
 		words = tokens(c.word)
 	}
 	top := 0.0
 	for _, o := range separators.Split(strings.TrimRight(m[1], ". "), -1) {
 		o = strings.Trim(o, "\"“”'`")
-		if score := likest(o, words); score > top && o != was {
+		if score := likeness(o, words); score > top && o != current {
 			top, option = score, o
 		}
 	}
 	return option
 }
 
-// likest is how like an option is to any of some words.
-func likest(option string, words []string) float64 {
+// likeness returns the highest similarity of an option to any of the words.
+func likeness(option string, words []string) float64 {
 	top := 0.0
 	for _, w := range words {
 		for _, o := range append(nameWords(option), strings.ToLower(option)) {
-			top = max(top, alike(w, o))
+			top = max(top, similarity(w, o))
 		}
 	}
 	return top

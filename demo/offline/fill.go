@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// filling are arguments for a tool, and how well they came together.
+// filling holds arguments for a tool, and how well they match.
 type filling struct {
 	args    map[string]any
-	missing []string // required parameters for which the step says nothing
-	unused  int      // data in the step that no parameter took
-	loose   int      // parameters that were given words, as there was no data
+	missing []string // required parameters without a value
+	unused  int      // data in the step that no parameter uses
+	loose   int      // parameters filled with words for lack of data
 
-	mistaken int // data of a special kind in parameters that do not mention it
+	countMismatches int // special data in parameters that do not mention its kind
 }
 
 // fit adds to a tool's score: all data used and nothing missing is best.
 func (f filling) fit() float64 {
-	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) - 0.2*float64(f.mistaken) + 0.05*math.Min(float64(len(f.args)), 3)
+	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) - 0.2*float64(f.countMismatches) + 0.05*math.Min(float64(len(f.args)), 3)
 }
 
 func (f filling) json() string {
@@ -31,12 +31,11 @@ func (f filling) json() string {
 	return string(b)
 }
 
-// fill finds arguments for a tool in a step, and in the earlier result that the
-// step mentions.
+// fill finds arguments for a tool in a step and in the earlier result that the step mentions.
 func (s *situation) fill(p *progress, t toolView) filling {
 	data := slices.Clone(p.values)
 	if p.refers {
-		data = append(data, s.referred(p)...)
+		data = append(data, s.referencedValues(p)...)
 	}
 	f := filling{args: map[string]any{}}
 	all, used := assign(f.args, p.text, t, data)
@@ -52,17 +51,16 @@ func (s *situation) fill(p *progress, t toolView) filling {
 		}
 	}
 	f.unused = countUnused(all, used, t)
-	f.mistaken = mistaken(all, used, t)
+	f.countMismatches = countMismatches(all, used, t)
 	return f
 }
 
-// mistaken counts the data of a special kind, such as a path, that was used
-// where no parameter mentions that kind.
-func mistaken(all []value, used []bool, t toolView) (n int) {
+// countMismatches counts data of a special kind, such as a path, in parameters that do not mention that kind.
+func countMismatches(all []value, used []bool, t toolView) (n int) {
 	for i, v := range all {
-		plain := v.kind == quoted || v.kind.soft() && v.kind != unit || v.kind == number || v.kind == choice || v.kind == named
+		plain := v.kind == quoted || v.kind.soft() && v.kind != unit || v.kind == number || v.kind == choice || v.kind == numeral
 		if used[i] && !plain && !slices.ContainsFunc(t.params, func(p param) bool {
-			return anyAlike(speaksOf[v.kind], p.words) || anyAlike(speaksOf[v.kind], p.about)
+			return hasSimilar(speaksOf[v.kind], p.words) || hasSimilar(speaksOf[v.kind], p.descWords)
 		}) {
 			n++
 		}
@@ -70,10 +68,10 @@ func mistaken(all []value, used []bool, t toolView) (n int) {
 	return n
 }
 
-// referred is the earlier result as a value; a stand-in before it has come.
-func (s *situation) referred(p *progress) []value {
-	result, has, _ := s.earlier(p)
-	if !has {
+// referencedValues returns the earlier result as a value, or a placeholder until it arrives.
+func (s *situation) referencedValues(p *progress) []value {
+	result, ok, _ := s.earlier(p)
+	if !ok {
 		v := value{kind: quoted, text: "…", start: len(p.text), end: len(p.text), before: "of"}
 		w := v
 		w.kind, w.text = number, "1"
@@ -91,8 +89,7 @@ func (s *situation) referred(p *progress) []value {
 	return out
 }
 
-// fallback gives a text parameter the words that the step leaves, or the
-// earlier result.
+// fallback fills a text parameter with the remaining words of the step, or with the earlier result.
 func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
 	required := 0
 	for _, other := range t.params {
@@ -100,46 +97,46 @@ func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
 			required++
 		}
 	}
-	if q.kind != "string" || len(q.choices) > 0 || hasData(p.values) || required > 1 && !anyAlike(speaksOf[quoted], q.words) {
+	if q.kind != "string" || len(q.choices) > 0 || hasData(p.values) || required > 1 && !hasSimilar(speaksOf[quoted], q.words) {
 		return nil, false
 	}
 	if words := remainder(p.step, t); words != "" {
 		return words, true
 	}
-	if result, has, _ := s.earlier(p); has && p.index > 0 {
+	if result, ok, _ := s.earlier(p); ok && p.index > 0 {
 		return strings.TrimSpace(result), true
 	}
 	return nil, false
 }
 
-// hasData reports whether there are values that are data for sure.
+// hasData reports whether any value is certainly data.
 func hasData(data []value) bool {
 	return slices.ContainsFunc(data, func(v value) bool {
-		return !v.kind.soft() && v.kind != named
+		return !v.kind.soft() && v.kind != numeral
 	})
 }
 
-// remainder is what a step mentions besides the tool: from the first word that the tool does
-// not mention.
+// remainder returns the part of a step that does not describe the tool: it starts at the first word that the
+// tool does not mention.
 func remainder(st step, t toolView) string {
 	text := strings.TrimRight(st.text, ".?!。？！ ")
-	known := func(word string) bool {
+	isKnown := func(word string) bool {
 		for _, w := range tokens(word) {
-			if !stopWords[w] && !verbs[w] && best(w, t.own) == 0 && best(w, t.about) == 0 {
+			if !stopWords[w] && !verbs[w] && best(w, t.nameWords) == 0 && best(w, t.descWords) == 0 {
 				return false
 			}
 		}
 		return true
 	}
 	words := strings.Fields(text)
-	for len(words) > 0 && known(words[0]) {
+	for len(words) > 0 && isKnown(words[0]) {
 		words = words[1:]
 	}
 	return strings.Trim(strings.Join(words, " "), ",;")
 }
 
-// countUnused counts data that nothing took. Capitalised words and units may
-// not be data, and those that the tool mentions are not.
+// countUnused counts unused data. It skips capitalized words and units, which may not be data, if the tool
+// mentions them.
 func countUnused(data []value, used []bool, t toolView) int {
 	n := 0
 	for i, v := range data {
@@ -147,10 +144,10 @@ func countUnused(data []value, used []bool, t toolView) int {
 			continue
 		}
 		switch {
-		case v.kind == choice || v.kind == named:
+		case v.kind == choice || v.kind == numeral:
 		case v.kind.soft():
 			for _, w := range tokens(v.text) {
-				if best(w, t.own) == 0 && best(w, t.about) == 0 && best(w, t.server) == 0 {
+				if best(w, t.nameWords) == 0 && best(w, t.descWords) == 0 && best(w, t.server) == 0 {
 					n++
 					break
 				}
@@ -174,7 +171,7 @@ func overlapsUsed(data []value, used []bool, i int) bool {
 	return false
 }
 
-// convert gives a value the type that a parameter wants.
+// convert converts a value to the type of a parameter.
 func convert(v value, p param) (any, bool) {
 	switch p.kind {
 	case "integer":
@@ -184,7 +181,7 @@ func convert(v value, p param) (any, bool) {
 		n, err := strconv.ParseFloat(v.text, 64)
 		return n, err == nil
 	case "string":
-		return v.text, v.kind != named
+		return v.text, v.kind != numeral
 	case "object", "array":
 		return json.RawMessage(v.text), v.kind == document && (v.text[0] == '[') == (p.kind == "array")
 	}

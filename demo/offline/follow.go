@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// followEarlier repeats the last call that worked, with the step's data in the
-// place of data of the same kind.
+// followEarlier repeats the last successful call with the data of this step in place of data of the same kind.
 func followEarlier(s *situation, p *progress) (action, bool) {
 	if !p.follows || p.index > 0 || len(p.calls) > 0 || s.past.tool == "" || len(p.values) == 0 {
 		return action{}, false
@@ -31,7 +30,7 @@ func followEarlier(s *situation, p *progress) (action, bool) {
 	return action{call: &Call{s.callID(p), s.past.tool, filling{args: args}.json()}}, true
 }
 
-// renew puts new values where old ones of the same kind are.
+// renew replaces values with new ones of the same kind.
 func renew(args map[string]any, t toolView, data []value) bool {
 	renewed := false
 	for _, v := range data {
@@ -40,8 +39,8 @@ func renew(args map[string]any, t toolView, data []value) bool {
 			if !ok || !sameKind(fmt.Sprint(old), v) {
 				continue
 			}
-			if made, ok := convert(v, q); ok {
-				args[q.name], renewed = made, true
+			if converted, ok := convert(v, q); ok {
+				args[q.name], renewed = converted, true
 				break
 			}
 		}

@@ -90,42 +90,42 @@ func readNumbers(text string) map[string]string {
 func synonyms(word string) []string { return meanings[stem(word)] }
 
 type phrase struct {
-	words string
-	means []string
+	words    string
+	meanings []string
 }
 
 // readPhrases reads lines such as: how many = count.
 func readPhrases(text string) (out []phrase) {
 	for _, line := range strings.Split(text, "\n") {
-		if words, means, ok := strings.Cut(line, "="); ok {
-			out = append(out, phrase{strings.TrimSpace(words), strings.Fields(means)})
+		if words, translation, ok := strings.Cut(line, "="); ok {
+			out = append(out, phrase{strings.TrimSpace(words), strings.Fields(translation)})
 		}
 	}
 	return out
 }
 
-// meant are the words that the phrases in a text stand for.
-func meant(text string) (out []string) {
+// expandPhrases returns the words that the phrases in a text stand for.
+func expandPhrases(text string) (out []string) {
 	text = " " + strings.Join(tokens(text), " ") + " "
 	for _, p := range phrases {
 		if strings.Contains(text, " "+p.words+" ") {
-			out = append(out, p.means...)
+			out = append(out, p.meanings...)
 		}
 	}
 	return out
 }
 
-// chineseWords is what Chinese text is cut by.
+// chineseWords is the vocabulary that segments Chinese text.
 type chineseWords struct {
-	known   map[string]bool
-	longest int // in runes
+	vocabulary map[string]bool
+	longest    int // in runes
 }
 
 func readChinese(texts ...string) chineseWords {
-	c := chineseWords{known: map[string]bool{}}
+	c := chineseWords{vocabulary: map[string]bool{}}
 	for _, word := range strings.Fields(strings.Join(texts, " ")) {
 		if isHan(word) {
-			c.known[word] = true
+			c.vocabulary[word] = true
 			c.longest = max(c.longest, utf8.RuneCountInString(word))
 		}
 	}
@@ -137,7 +137,7 @@ func cutHan(runes []rune) (out []string) {
 	unknown := ""
 	for i := 0; i < len(runes); {
 		n := chinese.longest
-		for n = min(n, len(runes)-i); n > 0 && !chinese.known[string(runes[i:i+n])]; n-- {
+		for n = min(n, len(runes)-i); n > 0 && !chinese.vocabulary[string(runes[i:i+n])]; n-- {
 		}
 		if n == 0 {
 			unknown += string(runes[i])

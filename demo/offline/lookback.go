@@ -15,69 +15,68 @@ var (
 	ordinals  = map[string]int{"first": 1, "earliest": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "latest": -1, "previous": -1, "earlier": -1, "old": 1, "oldest": 1}
 )
 
-// source is an earlier result that a step looks into.
+// source is an earlier result that a step refers to.
 type source struct {
 	attempt
-	tool toolView
-	step step // what is left of the step
-	told bool // the step says which result, and not only by its place
+	tool     toolView
+	step     step // the step without the reference
+	explicit bool // the step describes the result, not only its position
 }
 
-// lookBack answers a step with what it asks for in an earlier result that is
-// long, or of which only a notice is left.
+// lookBack answers a step from an earlier result that is long or replaced by a notice.
 func lookBack(s *situation, p *progress) (action, bool) {
 	if len(p.calls) > 0 {
 		return action{}, false
 	}
-	src, ok := s.spokenOf(p)
+	src, ok := s.referencedSource(p)
 	switch {
 	case !ok:
-		return action{wait: true}, s.waits(p)
-	case !s.isLong(src.attempt) || !src.told && (!asks.MatchString(src.step.text) || s.capable(p)):
+		return action{wait: true}, s.dependsOnPrevious(p)
+	case !s.isLong(src.attempt) || !src.explicit && (!asks.MatchString(src.step.text) || s.hasVisibleFit(p)):
 		return action{}, false
 	}
-	a, ok := s.look(p, src.attempt, wants(src.step, src.args, src.tool))
+	a, ok := s.searchStored(p, src.attempt, lookupFor(src.step, src.args, src.tool))
 	if ok && p.index > 0 {
 		s.steps[p.index-1].looked = true
 	}
 	return a, ok
 }
 
-// isLong reports whether a result is more than can be answered with whole.
+// isLong reports whether a result is too long to be quoted in full.
 func (s *situation) isLong(a attempt) bool {
-	_, kept := s.notice(a.result)
-	return kept || len(a.result) > longResult
+	_, stored := s.notice(a.result)
+	return stored || len(a.result) > longResult
 }
 
-// capable reports whether a tool that the model sees does all that a step says.
-func (s *situation) capable(p *progress) bool {
+// hasVisibleFit reports whether a visible tool does everything that a step asks for.
+func (s *situation) hasVisibleFit(p *progress) bool {
 	if !slices.ContainsFunc(p.words, func(w string) bool { return !askingWords[w] }) {
-		return false // it only says that something is looked for
+		return false // only the fact that something is searched for
 	}
 	fits := s.rank(p)
 	return len(fits) > 0 && fits[0].score >= goodScore && len(fits[0].filling.missing) == 0 && fits[0].filling.unused == 0
 }
 
-// findable reports whether a tool that can be searched for is named with a word
-// that the step says, beside those that only say that something is looked for.
-func (s *situation) findable(p *progress) bool {
+// hasHiddenFit reports whether the name of a hidden tool contains a word of the step, apart from words that
+// only ask for a search.
+func (s *situation) hasHiddenFit(p *progress) bool {
 	return s.search && slices.ContainsFunc(s.rankHidden(p), func(f fit) bool {
-		return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return !askingWords[w] && best(w, f.tool.own) > 0 })
+		return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return !askingWords[w] && best(w, f.tool.nameWords) > 0 })
 	})
 }
 
-// waits reports whether a step asks about what the step before is going to return.
-func (s *situation) waits(p *progress) bool {
+// dependsOnPrevious reports whether a step asks about the future result of the previous step.
+func (s *situation) dependsOnPrevious(p *progress) bool {
 	if p.index == 0 || !asks.MatchString(p.text) {
 		return false
 	}
 	before := s.steps[p.index-1]
-	return !before.done && !before.failed && !s.findable(p) && !s.capable(p)
+	return !before.done && !before.failed && !s.hasHiddenFit(p) && !s.hasVisibleFit(p)
 }
 
-// spokenOf finds the result that a step mentions: by name, or because it goes
-// on from the step or the request before.
-func (s *situation) spokenOf(p *progress) (source, bool) {
+// referencedSource finds the result that a step mentions: by name, or because the step continues the previous
+// step or request.
+func (s *situation) referencedSource(p *progress) (source, bool) {
 	earlier := slices.Clone(s.history)
 	var before *attempt
 	for _, q := range s.steps[:p.index] {
@@ -90,7 +89,7 @@ func (s *situation) spokenOf(p *progress) (source, bool) {
 		before = &s.past
 	}
 	for _, at := range ofEarlier.FindAllStringSubmatchIndex(p.text, -1) {
-		if src, ok := s.named(p.text, at, earlier); ok {
+		if src, ok := s.sourceNamed(p.text, at, earlier); ok {
 			return src, true
 		}
 	}
@@ -100,13 +99,13 @@ func (s *situation) spokenOf(p *progress) (source, bool) {
 	return source{attempt: *before, tool: s.toolNamed(before.tool), step: p.step}, true
 }
 
-// named finds the earlier result that fits a noun phrase best.
-func (s *situation) named(text string, at []int, earlier []attempt) (source, bool) {
+// sourceNamed finds the earlier result that matches a noun phrase best.
+func (s *situation) sourceNamed(text string, at []int, earlier []attempt) (source, bool) {
 	phrase := text[at[2]:at[3]]
-	order, told := -1, at[0] == 0
+	order, explicit := -1, at[0] == 0
 	for _, w := range tokens(phrase) {
 		if n, ok := ordinals[w]; ok {
-			order, told = n, true
+			order, explicit = n, true
 		}
 	}
 	var fit []attempt
@@ -127,26 +126,26 @@ func (s *situation) named(text string, at []int, earlier []attempt) (source, boo
 		return source{}, false
 	}
 	rest := strings.TrimLeft(text[:at[0]]+text[at[2]+end:], " ,")
-	return source{attempt: fit[order], tool: s.toolNamed(fit[order].tool), step: newStep(rest), told: told}, true
+	return source{attempt: fit[order], tool: s.toolNamed(fit[order].tool), step: newStep(rest), explicit: explicit}, true
 }
 
 var spaced = regexp.MustCompile(`\S+`)
 
-// likeness is how well a noun phrase fits a call, and where in it the last word
-// is that does. A word of the tool's name is enough, or two of its description.
+// likeness rates how well a noun phrase matches a call, and returns the end of the last matching word. One word
+// of the tool's name suffices, or two of its description.
 func (s *situation) likeness(phrase string, a attempt) (score float64, end int) {
 	t := s.toolNamed(a.tool)
-	given := argumentValues(a.args)
+	arguments := argumentValues(a.args)
 	for _, at := range spaced.FindAllStringIndex(phrase, -1) {
 		word := phrase[at[0]:at[1]]
 		one := 0.0
 		for _, w := range tokens(word) {
-			if one = max(one, best(w, t.own), best(w, t.server)); best(w, t.about) == 1 {
+			if one = max(one, best(w, t.nameWords), best(w, t.server)); best(w, t.descWords) == 1 {
 				one = max(one, 0.5)
 			}
 		}
-		if strings.Contains("\n"+given, "\n"+word+"\n") {
-			one = 1 // what the call was given
+		if strings.Contains("\n"+arguments, "\n"+word+"\n") {
+			one = 1 // a word of the arguments
 		}
 		if one > 0 {
 			score, end = score+one, at[1]

@@ -54,14 +54,13 @@ func User[M adk.MessageType](text string) M {
 	return message.New[M](schema.User, message.NewText(text))
 }
 
-// reply is what the model answers: calls, or else text.
+// reply is an answer of the model: calls, or else text.
 type reply struct {
 	text  string
 	calls []Call
 }
 
-// write makes the message of a reply, or those of a stream, in which a text comes in pieces: calls,
-// and the text of an agentic message, come whole.
+// write converts a reply to a message, or to the messages of a stream. Only text is streamed in pieces.
 func write[M adk.MessageType](r reply, pieces int) (out []M) {
 	if len(r.calls) > 0 {
 		var calls []message.Part

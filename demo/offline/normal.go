@@ -35,8 +35,8 @@ func shortSpans(s string) string {
 	return b.String()
 }
 
-// notFirstVerb takes a verb or a stop word off the front of a name: a sentence
-// begins with a capital as well.
+// notFirstVerb removes a leading verb or stop word from a name, because a sentence begins with a capital as
+// well.
 func notFirstVerb(s string) string {
 	words := strings.Fields(s)
 	if first := strings.ToLower(words[0]); verbs[first] || stopWords[first] {
@@ -45,13 +45,13 @@ func notFirstVerb(s string) string {
 	return s
 }
 
-// namedNumbers finds words that mean numbers, such as twelve and hexadecimal.
+// namedNumbers finds number words, such as twelve and hexadecimal.
 func namedNumbers(text string, found []value) (out []value) {
 	for _, at := range wordAt.FindAllStringIndex(text, -1) {
 		n, ok := numbers[strings.ToLower(text[at[0]:at[1]])]
 		inside := func(v value) bool { return v.kind != unit && v.kind != proper && v.start < at[1] && at[0] < v.end }
 		if ok && !slices.ContainsFunc(found, inside) {
-			out = append(out, value{kind: named, text: n, start: at[0], end: at[1]})
+			out = append(out, value{kind: numeral, text: n, start: at[0], end: at[1]})
 		}
 	}
 	return out

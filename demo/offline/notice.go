@@ -15,12 +15,11 @@ const (
 	closeTag = "</persisted-output>"
 )
 
-// notice says where the whole of a result is. Its sentences may be in any
-// language: a path is a path, and the tool is one that the model sees.
+// notice locates the full result. Its text may be in any language: the path and a visible tool identify it.
 type notice struct {
-	path   string
-	reader toolView // without a name if the model sees no such tool
-	shown  []string // the parts of the result that are still there, in order
+	path         string
+	reader       toolView // without a name if no such tool is visible
+	visibleParts []string // the excerpts of the result in the notice, in order
 }
 
 var (
@@ -36,21 +35,21 @@ func (s *situation) notice(text string) (n notice, ok bool) {
 	}
 	head, body, ok := cutLast(inside, openTag)
 	lines := strings.Split(strings.Trim(body, "\n"), "\n")
-	where := slices.IndexFunc(lines[:min(3, len(lines))], storedAt.MatchString)
-	if !ok || where < 0 {
+	pathLine := slices.IndexFunc(lines[:min(3, len(lines))], storedAt.MatchString)
+	if !ok || pathLine < 0 {
 		return n, false
 	}
-	n.path = strings.TrimRight(storedAt.FindStringSubmatch(lines[where])[1], ".:;")
-	said := []int{where, min(where+1, len(lines)-1), len(lines) - 1}
-	for _, i := range said {
+	n.path = strings.TrimRight(storedAt.FindStringSubmatch(lines[pathLine])[1], ".:;")
+	candidates := []int{pathLine, min(pathLine+1, len(lines)-1), len(lines) - 1}
+	for _, i := range candidates {
 		if n.reader.name == "" && s.toolIn(lines[i], &n.reader) {
-			said[0] = i
+			candidates[0] = i
 		}
 	}
 	n.add(strings.Split(head, "\n"))
 	from := 0
 	for i, line := range lines {
-		if i == where || i == said[0] || len(line) < 200 && heading.MatchString(line) {
+		if i == pathLine || i == candidates[0] || len(line) < 200 && heading.MatchString(line) {
 			n.add(lines[from:i])
 			from = i + 1
 		}
@@ -69,16 +68,16 @@ func cutLast(text, sep string) (before, after string, ok bool) {
 
 func (n *notice) add(lines []string) {
 	if part := strings.Join(lines, "\n"); strings.TrimSpace(part) != "" {
-		n.shown = append(n.shown, part)
+		n.visibleParts = append(n.visibleParts, part)
 	}
 }
 
 // toolIn finds the tool that a line names.
 func (s *situation) toolIn(line string, t *toolView) bool {
-	for _, seen := range slices.Concat(s.readers, s.visible) {
-		before, after, ok := strings.Cut(line, seen.name)
-		if ok && !endsInWord(before) && !startsInWord(after) && seen.pathParam() != "" {
-			*t = seen
+	for _, tool := range slices.Concat(s.readers, s.visible) {
+		before, after, ok := strings.Cut(line, tool.name)
+		if ok && !endsInWord(before) && !startsInWord(after) && tool.pathParam() != "" {
+			*t = tool
 			return true
 		}
 	}
@@ -93,13 +92,12 @@ var (
 func endsInWord(text string) bool   { return wordEnd.MatchString(text[max(0, len(text)-2):]) }
 func startsInWord(text string) bool { return wordStart.MatchString(text[:min(2, len(text))]) }
 
-// isRead reports whether a call reads a stored result back.
+// isRead reports whether a call reads a stored result.
 func (s *situation) isRead(c Call) bool {
 	return slices.ContainsFunc(s.readers, func(t toolView) bool { return t.name == c.Name })
 }
 
-// page is what an answer of the reader holds of the stored content, and the
-// arguments of the page that it says comes next.
+// page extracts the stored content from an answer of the reader, and the arguments of the next page.
 func (n notice) page(answer string) (content string, next map[string]any) {
 	lines := strings.Split(strings.Trim(answer, "\n"), "\n")
 	last := lines[len(lines)-1]
@@ -117,7 +115,7 @@ func (n notice) page(answer string) (content string, next map[string]any) {
 	return strings.Join(lines[1:max(1, len(lines)-1)], "\n"), next
 }
 
-// fenced are the lines between each two that are equal to a fence.
+// fenced returns the lines between pairs of fence lines.
 func fenced(lines []string, fence string) (inside []string) {
 	open := false
 	for _, line := range lines {
@@ -130,8 +128,8 @@ func fenced(lines []string, fence string) (inside []string) {
 	return inside
 }
 
-// argument is the reader's parameter with one of these words in its name; empty
-// if it has none. Bytes are not counted in.
+// argument returns the reader's parameter whose name contains one of the words, or "". It ignores parameters
+// that count bytes.
 func (n notice) argument(words ...string) string {
 	for _, p := range n.reader.params {
 		if !slices.Contains(p.words, "byte") && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.words, w) }) {

@@ -56,8 +56,8 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 	for _, m := range input {
 		turns = append(turns, Read(m))
 	}
-	w := wayOf(common.Tools)
-	turns = w.read(turns)
+	w := detectProtocol(common.Tools)
+	turns = w.translate(turns)
 	s := understand(turns, w.tools(common.Tools))
 	s.way = w
 	return w.write(decide(s))

@@ -11,8 +11,8 @@ import (
 
 const patternKey = "regex_pattern"
 
-// asQueries are the queries for a step; where only names are searched, those for the
-// announced names come first, and what the step's data hints at is looked for as well.
+// asQueries returns the queries for a step. If only names are searched, queries for the announced names come
+// first, and the kinds of data add more.
 func (s *situation) asQueries(p *progress) []string {
 	out := s.queries(p)
 	if s.way.key != patternKey {
@@ -33,8 +33,8 @@ func (s *situation) asQueries(p *progress) []string {
 	return append(first, out...)
 }
 
-// patternOfQuery is a pattern for names in which one word stands, or any two of several;
-// any one where they are given as a|b.
+// patternOfQuery returns a pattern for names that contain one word or any two of several. A query a|b matches
+// any one.
 func patternOfQuery(query string) string {
 	if names, ok := strings.CutPrefix(query, selectPrefix); ok {
 		return "^(" + strings.Join(quoteAll(strings.Split(names, ",")), "|") + ")$"

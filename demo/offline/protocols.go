@@ -3,8 +3,8 @@
 
 package offline
 
-// The ways in which an agent may let its model search for tools are shown to the rules as one and
-// the same, tool_search(query); what the rules want is put into the way's own terms.
+// The rules know one protocol, tool_search(query). This file translates the search protocols of agents to
+// it, and the calls of the rules back.
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ import (
 // offered opens a message that describes tools for the user's message before it.
 const offered = "<tools-for-this-request>\n"
 
-// way is how this agent searches, as the schemas of its tools say. The zero value is an
-// agent that does not.
-type way struct {
-	search string // the tool that searches, and
-	key    string // its parameter
+// protocol describes how this agent offers tool search, as derived from the schemas of its tools. The zero
+// value is an agent without it.
+type protocol struct {
+	search string // the search tool
+	key    string // the parameter of the search tool
 	load   string // the tool that loads what a search showed
 	call   string // the tool that calls what a search described
 	run    string // the tool that runs programs, which call what a search described
@@ -31,57 +31,57 @@ type way struct {
 	described  []*schema.ToolInfo  // shown by searches, with all that a call needs
 }
 
-// wayOf recognises the tools that are about tools.
-func wayOf(tools []*schema.ToolInfo) (w way) {
+// detectProtocol recognizes the search tools.
+func detectProtocol(tools []*schema.ToolInfo) (w protocol) {
 	for _, info := range tools {
 		if info == nil || !isAbout(info.Name, "tool", "run") {
 			continue
 		}
 		t := viewTool(info)
 		switch {
-		case t.takes("code", "string") && best("run", t.own) == 1:
+		case t.hasParam("code", "string") && best("run", t.nameWords) == 1:
 			w.run = t.name
 		case !isAbout(info.Name, "tool"):
-		case t.takes(patternKey, "string"):
+		case t.hasParam(patternKey, "string"):
 			w.search, w.key = t.name, patternKey
-		case t.takes("query", "string") && best("search", t.own) == 1:
+		case t.hasParam("query", "string") && best("search", t.nameWords) == 1:
 			w.search, w.key = t.name, "query"
-		case t.takes("tool_names", "array") && best("load", t.own) == 1:
+		case t.hasParam("tool_names", "array") && best("load", t.nameWords) == 1:
 			w.load = t.name
-		case t.takes("name", "string") && t.takes("arguments", "object") && best("call", t.own) == 1:
+		case t.hasParam("name", "string") && t.hasParam("arguments", "object") && best("call", t.nameWords) == 1:
 			w.call = t.name
 		}
 	}
 	return w
 }
 
-// isAbout reports whether a tool of no server has one of the words in its name.
+// isAbout reports whether a tool without a server prefix has one of the words in its name.
 func isAbout(name string, words ...string) bool {
 	t := nameOnly(name)
-	return len(t.server) == 0 && slices.ContainsFunc(words, func(word string) bool { return best(word, t.own) == 1 })
+	return len(t.server) == 0 && slices.ContainsFunc(words, func(word string) bool { return best(word, t.nameWords) == 1 })
 }
 
-// isMeta reports whether a tool is one of those about tools.
-func (w *way) isMeta(name string) bool {
+// isMeta reports whether a tool belongs to the search protocol.
+func (w *protocol) isMeta(name string) bool {
 	return slices.Contains([]string{w.search, w.load, w.call, w.run}, name)
 }
 
-func (t toolView) takes(name, kind string) bool {
+func (t toolView) hasParam(name, kind string) bool {
 	return slices.ContainsFunc(t.params, func(p param) bool { return p.name == name && p.kind == kind })
 }
 
-// plain reports whether the rules' own terms are the way's.
-func (w *way) plain() bool {
+// plain reports whether no translation is needed.
+func (w *protocol) plain() bool {
 	return w.search == "" || w.search == searchTool && w.key == "query" && w.load == "" && w.call == "" && w.run == ""
 }
 
-// tools are what the rules see: those that were described may be called like any other,
-// and of those about tools only the search is left.
-func (w *way) tools(shown []*schema.ToolInfo) (out []*schema.ToolInfo) {
+// tools returns the tools that the rules see: described tools become callable, and of the protocol's tools only
+// the search remains.
+func (w *protocol) tools(infos []*schema.ToolInfo) (out []*schema.ToolInfo) {
 	if w.plain() {
-		return shown
+		return infos
 	}
-	for _, info := range shown {
+	for _, info := range infos {
 		if info != nil && !w.isMeta(info.Name) {
 			out = append(out, info)
 		}
@@ -89,12 +89,12 @@ func (w *way) tools(shown []*schema.ToolInfo) (out []*schema.ToolInfo) {
 	return append(append(out, &schema.ToolInfo{Name: searchTool}), w.described...)
 }
 
-// read puts a conversation into the rules' terms, and notes what its searches showed.
-func (w *way) read(turns []Turn) []Turn {
+// translate converts a conversation to tool_search(query), and records the tools that its searches returned.
+func (w *protocol) translate(turns []Turn) []Turn {
 	if w.plain() {
 		return turns
 	}
-	plainly := map[string]func(text string) string{} // how a result is read, by the call's id
+	plainly := map[string]func(text string) string{} // converts a result, by call ID
 	out := slices.Clone(turns)
 	for i := range out {
 		t := &out[i]
@@ -115,15 +115,15 @@ func (w *way) read(turns []Turn) []Turn {
 			t.Calls[j] = w.plainCall(c)
 		}
 		for j, r := range t.Results {
-			if read := plainly[r.ID]; read != nil {
-				t.Results[j].Text = read(r.Text)
+			if translated := plainly[r.ID]; translated != nil {
+				t.Results[j].Text = translated(r.Text)
 			}
 		}
 	}
 	return out
 }
 
-func (w *way) plainCall(c Call) Call {
+func (w *protocol) plainCall(c Call) Call {
 	var args map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(c.Args), &args)
 	text := func(key string) (s string) {
@@ -144,28 +144,28 @@ func (w *way) plainCall(c Call) Call {
 	case w.call:
 		return Call{c.ID, text("name"), string(args["arguments"])}
 	case w.run:
-		if made, ok := callIn(c.ID, text("code")); ok {
-			return made
+		if call, ok := callIn(c.ID, text("code")); ok {
+			return call
 		}
 	}
 	return c
 }
 
-// plainResult keeps the names of what a search or a load answers.
-func (w *way) plainResult(text string) string {
-	type shown struct {
+// plainResult returns the names in the answer of a search or load call.
+func (w *protocol) plainResult(text string) string {
+	type searchHit struct {
 		Name, Description, Call string
 		Parameters              json.RawMessage
 	}
 	var r struct {
-		Results, Tools        []shown
+		Results, Tools        []searchHit
 		SelectedTools, Loaded []string
 	}
 	_ = json.Unmarshal([]byte(text), &r)
 	names := slices.Concat([]string{}, r.SelectedTools, r.Loaded)
 	for _, x := range r.Results {
 		t := nameOnly(x.Name)
-		t.about, t.chinese = tokens(x.Description), isHan(x.Description)
+		t.descWords, t.chinese = tokens(x.Description), isHan(x.Description)
 		if w.candidates == nil {
 			w.candidates = map[string]toolView{}
 		}
@@ -182,13 +182,13 @@ func (w *way) plainResult(text string) string {
 	return encodeArgs("matches", names)
 }
 
-func (w *way) describe(info *schema.ToolInfo) {
+func (w *protocol) describe(info *schema.ToolInfo) {
 	if !w.isDescribed(info.Name) {
 		w.described = append(w.described, info)
 	}
 }
 
-func (w *way) isDescribed(name string) bool {
+func (w *protocol) isDescribed(name string) bool {
 	return slices.ContainsFunc(w.described, func(d *schema.ToolInfo) bool { return d.Name == name })
 }
 
@@ -201,8 +201,8 @@ func parametersOf(raw json.RawMessage) *schema.ParamsOneOf {
 	return schema.NewParamsOneOfByJSONSchema(js)
 }
 
-// write puts what the rules want into the way's terms.
-func (w *way) write(r reply) reply {
+// write converts the calls of the rules to this protocol.
+func (w *protocol) write(r reply) reply {
 	if w.plain() {
 		return r
 	}
@@ -221,7 +221,7 @@ func (w *way) write(r reply) reply {
 	return reply{text: r.text, calls: calls}
 }
 
-func (w *way) searchCall(c Call) Call {
+func (w *protocol) searchCall(c Call) Call {
 	query := queryOf(c.Args)
 	names, byName := strings.CutPrefix(query, selectPrefix)
 	switch {
@@ -238,7 +238,7 @@ func encodeArgs(key string, value any) string {
 	return string(args)
 }
 
-// loadFound loads the best of what a search showed, where that is a step of its own.
+// loadFound loads the best search results, where loading is a separate step.
 func loadFound(s *situation, p *progress) (action, bool) {
 	if s.way.load == "" || len(p.calls) > 0 || len(p.searches) > maxSearches {
 		return action{}, false
@@ -250,17 +250,17 @@ func loadFound(s *situation, p *progress) (action, bool) {
 	return action{}, false
 }
 
-// promising are the candidates for a step that are not loaded yet, two at most.
+// promising returns at most two candidates for a step that are not loaded yet.
 func (s *situation) promising(p *progress) (names []string) {
 	var fits []fit
-	asked := map[string]bool{}
+	requested := map[string]bool{}
 	for _, t := range s.visible {
-		asked[t.name] = true
+		requested[t.name] = true
 	}
 	for _, search := range p.searches {
 		loads, isLoad := strings.CutPrefix(search.query, selectPrefix)
 		for _, name := range strings.Split(loads, ",") {
-			asked[name] = asked[name] || isLoad
+			requested[name] = requested[name] || isLoad
 		}
 		for _, name := range search.found {
 			if t, ok := s.way.candidates[name]; ok {
@@ -271,8 +271,8 @@ func (s *situation) promising(p *progress) (names []string) {
 	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(b.score, a.score) })
 	for _, f := range fits {
 		good := f.score >= lastScore && f.score >= 0.85*fits[0].score
-		if good && !asked[f.tool.name] && len(names) < 2 {
-			asked[f.tool.name] = true
+		if good && !requested[f.tool.name] && len(names) < 2 {
+			requested[f.tool.name] = true
 			names = append(names, f.tool.name)
 		}
 	}

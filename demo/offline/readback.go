@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// longResult is how long a result is, in bytes, that is not answered with whole
-	// where something is looked for in it.
+	// longResult is the length in bytes above which a searched result is not quoted in full.
 	longResult = 2000
 
-	// maxReads is how often one step reads.
+	// maxReads limits the read calls of one step.
 	maxReads = 12
 )
 
-// readBack answers a step with what it asks for in the result of its own call.
+// readBack answers a step from the result of its own call.
 func readBack(s *situation, p *progress) (action, bool) {
 	if len(p.calls) == 0 {
 		return action{}, false
@@ -28,7 +27,7 @@ func readBack(s *situation, p *progress) (action, bool) {
 	if isError(last.result) {
 		return action{}, false
 	}
-	return s.look(p, last, wants(p.step, last.args, s.toolNamed(last.tool)))
+	return s.searchStored(p, last, lookupFor(p.step, last.args, s.toolNamed(last.tool)))
 }
 
 func (s *situation) toolNamed(name string) toolView {
@@ -40,48 +39,48 @@ func (s *situation) toolNamed(name string) toolView {
 	return nameOnly(name)
 }
 
-// look ends a step with what it wants from a result, reading it back if it must.
-// It passes if the result is short, or nothing in it is wanted.
-func (s *situation) look(p *progress, a attempt, w wanted) (action, bool) {
-	n, kept := s.notice(a.result)
-	if w.nothing() || !kept && len(a.result) <= longResult {
+// searchStored finishes a step with the matching content of a result, and reads the stored original if
+// necessary. It does nothing if the result is short or the step asks for nothing in it.
+func (s *situation) searchStored(p *progress, a attempt, w lookup) (action, bool) {
+	n, stored := s.notice(a.result)
+	if w.isEmpty() || !stored && len(a.result) <= longResult {
 		return action{}, false
 	}
 	var lines []string
-	if kept {
-		var read map[string]any
-		if lines, read = s.recall(n, w); read != nil && p.reads < maxReads {
-			return action{call: &Call{s.callID(p), n.reader.name, filling{args: read}.json()}}, true
+	if stored {
+		var arguments map[string]any
+		if lines, arguments = s.searchAnswers(n, w); arguments != nil && p.readBacks < maxReads {
+			return action{call: &Call{s.callID(p), n.reader.name, filling{args: arguments}.json()}}, true
 		}
-	} else if lines, _ = w.take(a.result, true); len(lines) == 0 && len(w.data) == 0 {
+	} else if lines, _ = w.extract(a.result, true); len(lines) == 0 && len(w.data) == 0 {
 		return action{}, false
 	}
 	if p.done = true; len(lines) == 0 {
-		lines = []string{say(p.text, "I found nothing of that in the result.", "结果里没有找到。")}
+		lines = []string{localize(p.text, "I found nothing of that in the result.", "结果里没有找到。")}
 	}
 	p.result = strings.Join(lines, "\n")
 	return action{}, true
 }
 
-// take is what is wanted of a text: lines by position, or those that contain it.
-// whole means that the text is the whole result.
-func (w wanted) take(text string, whole bool) (lines []string, sure bool) {
+// extract returns the matching parts of a text: lines by position, or lines with the required words. complete
+// means that the text is the full result.
+func (w lookup) extract(text string, complete bool) (lines []string, sure bool) {
 	if w.from+w.last == 0 {
-		return w.find(text, whole)
+		return w.find(text, complete)
 	}
 	lines = strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if w.last > 0 {
 		lines = lines[max(0, len(lines)-w.last):]
-	} else if whole {
+	} else if complete {
 		lines = lines[min(w.from-1, len(lines)):min(w.to, len(lines))]
 	}
 	return lines, len(lines) > 0
 }
 
-// recall finds what is wanted in what is still shown of a result, or in what was
-// read of it; read are the arguments of the next call that is needed for it.
-func (s *situation) recall(n notice, w wanted) (lines []string, read map[string]any) {
-	if lines, sure := w.shown(n); sure {
+// searchAnswers searches the visible excerpts of a result and the pages read so far. arguments are those of the
+// next read call that is needed.
+func (s *situation) searchAnswers(n notice, w lookup) (lines []string, arguments map[string]any) {
+	if lines, sure := w.extractVisible(n); sure {
 		return lines, nil
 	}
 	if n.reader.name == "" {
@@ -94,9 +93,9 @@ func (s *situation) recall(n notice, w wanted) (lines []string, read map[string]
 				return lines, args
 			}
 			content, next := n.page(answer)
-			got, sure := w.take(content, false)
+			extracted, sure := w.extract(content, false)
 			if sure {
-				return got, nil
+				return extracted, nil
 			}
 			if args = next; args == nil {
 				break
@@ -106,19 +105,19 @@ func (s *situation) recall(n notice, w wanted) (lines []string, read map[string]
 	return lines, nil
 }
 
-// shown looks in the parts of a result that its notice shows.
-func (w wanted) shown(n notice) (lines []string, sure bool) {
+// extractVisible searches the excerpts in a notice.
+func (w lookup) extractVisible(n notice) (lines []string, sure bool) {
 	switch {
-	case len(n.shown) == 0 || w.numbered || w.from > 0:
+	case len(n.visibleParts) == 0 || w.numbered || w.from > 0:
 		return nil, false
 	case w.last > 0:
-		return w.take(n.shown[len(n.shown)-1], false)
+		return w.extract(n.visibleParts[len(n.visibleParts)-1], false)
 	}
-	return w.take(strings.Join(n.shown, "\n"), false)
+	return w.extract(strings.Join(n.visibleParts, "\n"), false)
 }
 
 // plan lists the calls of the reader to try, the most precise first.
-func (w wanted) plan(n notice) (out []map[string]any) {
+func (w lookup) plan(n notice) (out []map[string]any) {
 	ask := func(param string, value any, more ...any) {
 		args := map[string]any{n.reader.pathParam(): n.path, param: value}
 		for i := 0; i+1 < len(more); i += 2 {
@@ -138,7 +137,7 @@ func (w wanted) plan(n notice) (out []map[string]any) {
 		ask(n.argument("query", "search", "keywords"), strings.Join(w.data, " "))
 	default:
 		ask(n.argument("query", "search", "keywords"), strings.Join(w.words, " "))
-		ask(n.argument("pattern", "regex", "regexp"), "(?i)"+regexp.QuoteMeta(stem(longest(w.needed))))
+		ask(n.argument("pattern", "regex", "regexp"), "(?i)"+regexp.QuoteMeta(stem(longest(w.required))))
 	}
 	return out
 }
@@ -152,11 +151,10 @@ func longest(texts []string) (top string) {
 	return top
 }
 
-// answerTo is what the reader answered to these arguments, in whatever order and
-// form they were written.
+// answerTo returns the reader's answer to these arguments, regardless of their order and format.
 func (s *situation) answerTo(n notice, args map[string]any) (answer string, done bool) {
 	want := canonical(filling{args: args}.json())
-	for _, r := range s.reads {
+	for _, r := range s.readBacks {
 		if r.tool == n.reader.name && canonical(r.args) == want {
 			answer, done = r.result, true
 		}
@@ -166,6 +164,6 @@ func (s *situation) answerTo(n notice, args map[string]any) (answer string, done
 
 func canonical(args string) string {
 	var values map[string]any
-	_ = json.Unmarshal([]byte(args), &values) // what is no JSON is like nothing
+	_ = json.Unmarshal([]byte(args), &values) // invalid JSON counts as no arguments
 	return fmt.Sprint(values)                 // maps are printed in the order of their keys
 }

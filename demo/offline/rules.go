@@ -5,20 +5,19 @@ package offline
 
 import "slices"
 
-// action is what a rule wants for a step: a call, or to wait, or nothing more.
+// action is the decision of a rule for a step: a call, waiting, or done.
 type action struct {
 	call *Call
 	wait bool
 }
 
-// rule looks at a step and says what to do, or passes.
+// rule examines a step and returns an action, or declines.
 type rule func(*situation, *progress) (action, bool)
 
-// rules in the order in which they are asked. A rule of its own fits in here for
-// anything else that a conversation may ask of the model.
+// rules are tried in this order. Add a rule here for anything else that a conversation may ask of the model.
 var rules = []rule{readBack, lookBack, takeResult, correctCall, callAnother, followEarlier, callVisible, loadFound, searchMore, callAnyway, giveUp}
 
-// decide answers: with calls while there is something left to do, and then with the result.
+// decide returns calls as long as work remains, and then the result.
 func decide(s *situation) reply {
 	var calls []Call
 	for _, p := range s.steps {
@@ -41,7 +40,7 @@ func (s *situation) next(p *progress) action {
 	return action{}
 }
 
-// takeResult ends a step whose last call worked.
+// takeResult finishes a step whose last call succeeded.
 func takeResult(_ *situation, p *progress) (action, bool) {
 	if n := len(p.calls); n > 0 && !isError(p.calls[n-1].result) {
 		p.done, p.result = true, p.calls[n-1].result
@@ -56,8 +55,7 @@ const (
 	lastScore = 0.25
 )
 
-// callVisible calls the best tool that the model sees, if it is good and no
-// announced name promises more.
+// callVisible calls the best visible tool if it is good enough and no announced name is better.
 func callVisible(s *situation, p *progress) (action, bool) {
 	if len(p.calls) > 0 {
 		return action{}, false
@@ -74,8 +72,8 @@ func callVisible(s *situation, p *progress) (action, bool) {
 	return s.callTool(p, fits[0])
 }
 
-// callAnyway calls the best tool there is after all searches, even if some
-// argument is missing: its answer will tell.
+// callAnyway calls the best tool after all searches, even without a required argument, since the error of the
+// tool may help.
 func callAnyway(s *situation, p *progress) (action, bool) {
 	if len(p.calls) > 0 {
 		return action{}, false
@@ -86,12 +84,12 @@ func callAnyway(s *situation, p *progress) (action, bool) {
 	return action{}, false
 }
 
-// callTool calls a tool, unless the step has to wait for the one before.
+// callTool calls a tool unless the step depends on the previous one.
 func (s *situation) callTool(p *progress, f fit) (action, bool) {
 	if p.index > 0 {
 		needs := p.refers || f.filling.loose > 0 && len(p.values) == 0
 		before := s.steps[p.index-1]
-		if (needs || p.then || samePath(p, before)) && !before.done && !before.failed {
+		if (needs || p.sequential || samePath(p, before)) && !before.done && !before.failed {
 			return action{wait: true}, true
 		}
 	}
@@ -105,7 +103,7 @@ func samePath(a, b *progress) bool {
 	})
 }
 
-// searchMore searches for a tool for the step, in another way than before.
+// searchMore searches with the next query of the step.
 func searchMore(s *situation, p *progress) (action, bool) {
 	if !s.search || len(p.calls) > 0 {
 		return action{}, false

@@ -15,9 +15,8 @@ const selectPrefix = "select:"
 // maxSearches is how often the model searches for one step before it gives up.
 const maxSearches = 4
 
-// nextQuery is what to search for now; empty when nothing is left to try. Each
-// search says the same in another way: the user's own words, names that were
-// announced, other words for the same, and single words.
+// nextQuery returns the next query, or "" when all are used. The queries vary the user's words: as they are,
+// announced names, synonyms, and single words.
 func (s *situation) nextQuery(p *progress) string {
 	if len(p.searches) >= maxSearches {
 		return ""
@@ -56,7 +55,7 @@ func (s *situation) queries(p *progress) []string {
 	return append(out, words...)
 }
 
-// otherWords says the same with plain forms and with synonyms.
+// otherWords rephrases a query with stems and synonyms.
 func otherWords(words []string) string {
 	var out []string
 	for _, w := range words {
@@ -69,8 +68,7 @@ func otherWords(words []string) string {
 	return strings.Join(unique(out), " ")
 }
 
-// selectNames asks for the announced names that fit a step, at most three; for
-// none if many fit alike.
+// selectNames selects at most three announced names that match a step; none if many match equally.
 func (s *situation) selectNames(p *progress) string {
 	top := s.rankHidden(p)
 	var names []string
@@ -93,7 +91,7 @@ func (s *situation) rankHidden(p *progress) []fit {
 	p.hidden = []fit{}
 	for _, t := range s.hidden {
 		score := s.nameFit(p, t)
-		if score <= 0.1 || !s.said(p, t) {
+		if score <= 0.1 || !s.isSelected(p, t) {
 			continue
 		}
 		if score += s.order(p, t) - s.excess(p, t); score > 0.1 {
@@ -104,9 +102,9 @@ func (s *situation) rankHidden(p *progress) []fit {
 	return p.hidden
 }
 
-// said reports whether the step says a word of a tool's name, not only hints at it.
-func (s *situation) said(p *progress, t toolView) bool {
-	return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return best(w, t.own) > 0 })
+// isSelected reports whether the step contains a word of a tool's name, not only a hint at it.
+func (s *situation) isSelected(p *progress, t toolView) bool {
+	return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return best(w, t.nameWords) > 0 })
 }
 
 func (s *situation) searchCall(p *progress, query string) Call {

@@ -21,13 +21,13 @@ const (
 	programEnd   = ")) } catch (e) { print(e.message) }"
 )
 
-// programOf is the program that makes a call.
+// programOf returns the program that makes a call.
 func programOf(c Call) string {
 	name, _ := json.Marshal(c.Name)
 	return programStart + string(name) + programCall + c.Args + programEnd
 }
 
-// callIn is the call that such a program makes.
+// callIn parses the call in such a program.
 func callIn(id, code string) (c Call, ok bool) {
 	name, args, found := strings.Cut(strings.TrimPrefix(code, programStart), programCall)
 	if !found || json.Unmarshal([]byte(name), &c.Name) != nil {
@@ -40,7 +40,7 @@ func callIn(id, code string) (c Call, ok bool) {
 // countedCalls is the line that counts the calls of a program, where one failed.
 var countedCalls = regexp.MustCompile(`\n(?:\(\d+ calls? of .* failed.*\)|（调用：.*）)$`)
 
-// printed is what a program printed, without the line that counts its calls.
+// printed returns the output of a program without the line that counts its calls.
 func printed(text string) string { return countedCalls.ReplaceAllString(text, "") }
 
 // signedTool reads the signature of a tool: tools.name({parameters}): Promise<type>  // purpose.

@@ -12,37 +12,37 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// situation is all that the rules know.
+// situation holds everything that the rules know.
 type situation struct {
-	request string
-	number  int // of the request in this conversation, from 1
-	steps   []*progress
-	visible []toolView // what can be called, without the search tool
-	search  bool       // there is a search tool
-	way     way        // how it is called
-	hidden  []toolView // by name only: deferred tools that were announced and are not visible
-	readers []toolView // what reads stored results back
-	common  map[string]int
-	past    attempt   // the last call that worked before this request
-	history []attempt // all calls before this request that worked
-	reads   []attempt // all calls that read a stored result back
+	request   string
+	number    int // number of the request in this conversation, from 1
+	steps     []*progress
+	visible   []toolView // what can be called, without the search tool
+	search    bool       // there is a search tool
+	way       protocol   // how it is called
+	hidden    []toolView // by name only: deferred tools that were announced and are not visible
+	readers   []toolView // what reads stored results back
+	common    map[string]int
+	past      attempt   // the last call that worked before this request
+	history   []attempt // all calls before this request that worked
+	readBacks []attempt // all calls that read a stored result back
 }
 
-// progress is what was done about a step.
+// progress records what was done for a step.
 type progress struct {
 	step
-	index    int
-	searches []searched
-	calls    []attempt
-	hidden   []fit // of rankHidden; nil: not worked out yet
-	reads    int   // of the calls that read stored results back
-	looked   bool  // a later step answers with what it found in the result
+	index     int
+	searches  []searchAttempt
+	calls     []attempt
+	hidden    []fit // cache of rankHidden; nil before the first call
+	readBacks int   // number of calls that read stored results
+	looked    bool  // a later step answers from this result
 	// What the rules decided, for the steps after it.
 	done, failed bool
 	result       string
 }
 
-type searched struct {
+type searchAttempt struct {
 	query string
 	found []string
 }
@@ -56,7 +56,7 @@ var (
 	isCallID = regexp.MustCompile(`^call_(\d+)_(\d+)_\d+$`)
 )
 
-// understand reads the conversation.
+// understand builds the situation from the conversation.
 func understand(turns []Turn, tools []*schema.ToolInfo) *situation {
 	s := &situation{common: map[string]int{}}
 	var names []string
@@ -86,14 +86,14 @@ func isRequest(t Turn) bool {
 // seeTools sorts tools into visible and hidden, and counts how common each word
 // of a name is.
 func (s *situation) seeTools(tools []toolView, names []string) {
-	known := map[string]bool{}
+	visible := map[string]bool{}
 	count := func(t toolView) {
-		for _, w := range unique(append(append([]string(nil), t.server...), t.own...)) {
+		for _, w := range unique(append(append([]string(nil), t.server...), t.nameWords...)) {
 			s.common[stem(w)]++
 		}
 	}
 	for _, t := range tools {
-		known[t.name] = true
+		visible[t.name] = true
 		if t.name == searchTool {
 			s.search = true
 			continue
@@ -107,8 +107,8 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 	}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		if !known[name] && isName.MatchString(name) {
-			known[name] = true
+		if !visible[name] && isName.MatchString(name) {
+			visible[name] = true
 			t := nameOnly(name)
 			s.hidden = append(s.hidden, t)
 			count(t)
@@ -116,7 +116,7 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 	}
 }
 
-// replay reads what this model called, by the ids it gave.
+// replay assigns the model's earlier calls to steps, by call ID.
 func (s *situation) replay(turns []Turn) {
 	results := map[string]string{}
 	for _, t := range turns {
@@ -134,14 +134,14 @@ func (s *situation) replay(turns []Turn) {
 	}
 }
 
-func (s *situation) note(c Call, result string, read bool) {
+func (s *situation) note(c Call, result string, isReadBack bool) {
 	a := attempt{c.Name, c.Args, result}
-	if read {
-		s.reads = append(s.reads, a)
+	if isReadBack {
+		s.readBacks = append(s.readBacks, a)
 	}
 	m := isCallID.FindStringSubmatch(c.ID)
 	if m == nil || m[1] != fmt.Sprint(s.number) {
-		if c.Name != searchTool && !read && !isError(result) {
+		if c.Name != searchTool && !isReadBack && !isError(result) {
 			s.past, s.history = a, append(s.history, a)
 		}
 		return
@@ -150,9 +150,9 @@ func (s *situation) note(c Call, result string, read bool) {
 		switch {
 		case m[2] != fmt.Sprint(p.index+1):
 		case c.Name == searchTool:
-			p.searches = append(p.searches, searched{queryOf(c.Args), namesIn(result)})
-		case read:
-			p.reads++
+			p.searches = append(p.searches, searchAttempt{queryOf(c.Args), namesIn(result)})
+		case isReadBack:
+			p.readBacks++
 		default:
 			p.calls = append(p.calls, a)
 		}
@@ -172,13 +172,13 @@ func namesIn(result string) []string {
 	return append(r.Matches, r.SelectedTools...)
 }
 
-// callID numbers a call: request, step, attempt.
+// callID encodes request, step and attempt in a call ID.
 func (s *situation) callID(p *progress) string {
-	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+p.reads+1)
+	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+p.readBacks+1)
 }
 
-// earlier is the result that a step mentions, and whether it has come.
-func (s *situation) earlier(p *progress) (result string, has, failed bool) {
+// earlier returns the result that a step mentions, and whether it has arrived.
+func (s *situation) earlier(p *progress) (result string, ok, failed bool) {
 	if p.index > 0 {
 		before := s.steps[p.index-1]
 		return before.result, before.done, before.failed

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// step is one thing that the user wants.
+// step is one task in the user's request.
 type step struct {
-	text    string
-	words   []string // what it is about: no fillers, no data, in order
-	soft    []string // what it is about, or data: capitalised words and units
-	hints   []string // what its phrases and the kinds of its data point to
-	values  []value
-	then    bool // it comes after the step before
-	refers  bool // it mentions an earlier result
-	follows bool // it only makes sense after an earlier request, as "and in London?" does
+	text       string
+	words      []string // content words in order, without fillers and data
+	soft       []string // content words or data: capitalized words and units
+	hints      []string // words implied by its phrases and the kinds of its data
+	values     []value
+	sequential bool // it comes after the step before
+	refers     bool // it mentions an earlier result
+	follows    bool // it only makes sense after an earlier request, as "and in London?" does
 }
 
 var (
@@ -33,15 +33,14 @@ var (
 	followUp    = regexp.MustCompile(`(?i)^(?:and\s+)?(?:what about|how about|the same for|same for|do the same for|likewise for)\s+|^and\s+(?:for\s+|in\s+|with\s+)?|^那`)
 )
 
-// split cuts a request into steps. What stands in quotes, JSON, paths and the
-// like is never cut.
+// split divides a request into steps. Quotes, JSON, paths and similar data are never divided.
 func split(request string) []step {
 	var out []step
 	before := "" // data that the next part says what to do with
-	for _, part := range cut(request) {
+	for _, part := range splitParts(request) {
 		for _, text := range distribute(before + part.text) {
 			s := newStep(text)
-			s.then = part.then && len(out) > 0
+			s.sequential = part.sequential && len(out) > 0
 			s.follows = part.follows && len(out) == 0 && s.isShort()
 			if before = ""; leadsIn.MatchString(text) {
 				before = text + ", "
@@ -62,7 +61,7 @@ func newStep(text string) step {
 	s := step{text: text, values: values(text)}
 	s.refers = reference.MatchString(text) && !weather.MatchString(text)
 	s.words, s.soft = content(text, s.values)
-	s.hints = unique(implied(text, s.values))
+	s.hints = unique(impliedWords(text, s.values))
 	if s.refers {
 		s.hints = append(s.hints, "text")
 	}
@@ -75,18 +74,18 @@ func (s step) isShort() bool { return len(s.words) == 0 || len(s.words) < 3 && !
 
 // part is a piece of a request.
 type part struct {
-	text    string
-	then    bool // a word before it says that it comes after the part before
-	follows bool // it begins as a request does that goes on from an earlier one
+	text       string
+	sequential bool // a word before it says that it comes after the part before
+	follows    bool // it begins as a request does that goes on from an earlier one
 }
 
-// cut cuts at the ends of sentences and at connecting words.
-func cut(request string) (out []part) {
-	for _, sentence := range cutAt(request, sentenceEnd, nil) {
-		for _, p := range cutAt(sentence.text, connector, beginsStep) {
+// splitParts divides a request at the ends of sentences and at connecting words.
+func splitParts(request string) (out []part) {
+	for _, sentence := range splitAt(request, sentenceEnd, nil) {
+		for _, p := range splitAt(sentence.text, connector, beginsStep) {
 			text := strings.TrimSpace(p.text)
 			start := opening.FindString(text)
-			p.then = p.then || always.MatchString(start)
+			p.sequential = p.sequential || always.MatchString(start)
 			p.follows = followUp.MatchString(text)
 			if p.text = strings.Trim(text[len(start):], " ,，"); p.text != "" {
 				out = append(out, p)
@@ -96,19 +95,19 @@ func cut(request string) (out []part) {
 	return out
 }
 
-// cutAt cuts at each match outside data that allow accepts.
-func cutAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) (out []part) {
-	then := false
-	hidden := hide(text, func(k kind) bool { return !k.soft() && k != named })
+// splitAt divides at each match outside data that allow accepts.
+func splitAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) (out []part) {
+	sequential := false
+	hidden := hide(text, func(k kind) bool { return !k.soft() && k != numeral })
 	from := 0
 	for _, m := range at.FindAllStringIndex(hidden, -1) {
 		if strings.TrimSpace(text[from:m[0]]) == "" || (allow != nil && !allow(text[m[0]:m[1]], text[m[1]:])) {
 			continue
 		}
-		out = append(out, part{text: text[from:m[0]], then: then})
-		from, then = m[1], always.MatchString(text[m[0]:m[1]])
+		out = append(out, part{text: text[from:m[0]], sequential: sequential})
+		from, sequential = m[1], always.MatchString(text[m[0]:m[1]])
 	}
-	return append(out, part{text: text[from:], then: then})
+	return append(out, part{text: text[from:], sequential: sequential})
 }
 
 // beginsStep reports whether a new step begins after a connecting word: after
@@ -121,23 +120,23 @@ func beginsStep(found, rest string) bool {
 	return len(words) > 0 && isVerb(words[0])
 }
 
-// isVerb knows Chinese verbs by what they translate to.
+// isVerb recognizes Chinese verbs by their translation.
 func isVerb(word string) bool {
 	return verbs[word] || isHan(word) && slices.ContainsFunc(synonyms(word), func(w string) bool { return verbs[w] })
 }
 
-// hide puts zero bytes where values stand, so that patterns do not see them.
-func hide(text string, which func(kind) bool) string {
+// hide replaces values with zero bytes, so that patterns do not match inside them.
+func hide(text string, match func(kind) bool) string {
 	b := []byte(text)
 	for _, v := range values(text) {
-		if which(v.kind) {
+		if match(v.kind) {
 			mask(b[v.start:v.end])
 		}
 	}
 	return string(b)
 }
 
-// distribute makes two steps of "the A and the B of Z".
+// distribute splits "the A and the B of Z" into two steps.
 func distribute(part string) []string {
 	if m := pairOf.FindStringSubmatchIndex(hide(part, func(k kind) bool { return k == quoted || k == document })); m != nil {
 		group := func(i int) string { return part[m[2*i]:m[2*i+1]] }

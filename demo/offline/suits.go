@@ -42,8 +42,8 @@ var leadsTo = map[string][]string{
 // choice is the kind of a word that is one of a parameter's choices.
 const choice kind = "choice"
 
-// suits rates how well a value suits a parameter; zero: not at all.
-func suits(t toolView, p param, v value) float64 {
+// scoreValue rates how well a value suits a parameter. Zero means not at all.
+func scoreValue(t toolView, p param, v value) float64 {
 	target := p
 	if p.kind == "array" && v.kind != document {
 		target = param{kind: cmp.Or(p.item, "string")}
@@ -54,23 +54,23 @@ func suits(t toolView, p param, v value) float64 {
 	if _, ok := convert(v, target); !ok {
 		return 0
 	}
-	score := byKind(p, v, target.kind)
+	score := kindScore(p, v, target.kind)
 	if score == 0 || otherUnit(p, v) {
 		return 0
 	}
 	if p.required {
 		score += 2.5
 	}
-	return score + ofDate(p, v) + byContext(t, p, v)
+	return score + datePartScore(p, v) + contextScore(t, p, v)
 }
 
-// byContext goes by the words beside a value: "width 20", "to Tokyo".
-func byContext(t toolView, p param, v value) (score float64) {
-	named := slices.Contains(p.words, v.before) && !slices.Contains(t.own, v.before) && !slices.Contains(vague, v.before)
-	if named || slices.Contains(p.words, v.after) {
+// contextScore rates the words beside a value: "width 20", "to Tokyo".
+func contextScore(t toolView, p param, v value) (score float64) {
+	matchesName := slices.Contains(p.words, v.before) && !slices.Contains(t.nameWords, v.before) && !slices.Contains(vague, v.before)
+	if matchesName || slices.Contains(p.words, v.after) {
 		score += 3
 	}
-	if !stopWords[v.after] && unitNames[v.after] == "" && v.after != "" && best(v.after, p.about) == 1 {
+	if !stopWords[v.after] && unitNames[v.after] == "" && v.after != "" && best(v.after, p.descWords) == 1 {
 		score += 1.5
 	}
 	if slices.ContainsFunc(leadsTo[v.before], func(w string) bool { return slices.Contains(p.words, w) }) {
@@ -79,11 +79,10 @@ func byContext(t toolView, p param, v value) (score float64) {
 	return score
 }
 
-// special reports whether a parameter asks for something that is written in a way of
-// its own, which no other words are.
+// special reports whether a parameter takes values of an unmistakable form.
 func (p param) special() bool {
 	for _, k := range []kind{path, url, date, moment, address, network, duration} {
-		if anyAlike(speaksOf[k], p.words) {
+		if hasSimilar(speaksOf[k], p.words) {
 			return true
 		}
 	}
@@ -106,36 +105,36 @@ func otherUnit(p param, v value) bool {
 	return false
 }
 
-// ofDate prefers years where they are asked for.
-func ofDate(p param, v value) float64 {
+// datePartScore prefers years for parameters that ask for one.
+func datePartScore(p param, v value) float64 {
 	if slices.Contains(p.words, "year") && v.kind == number && len(v.text) == 4 {
 		return 3
 	}
 	return 0
 }
 
-func byKind(p param, v value, want string) float64 {
+func kindScore(p param, v value, want string) float64 {
 	switch {
 	case v.kind == choice:
 		return 6
 	case want == "number" || want == "integer":
 		return 3
 	}
-	return asText(p, v)
+	return textScore(p, v)
 }
 
-// asText rates how well a value suits a parameter that takes text.
-func asText(p param, v value) float64 {
+// textScore rates how well a value suits a text parameter.
+func textScore(p param, v value) float64 {
 	switch {
-	case anyAlike(speaksOf[v.kind], p.words):
+	case hasSimilar(speaksOf[v.kind], p.words):
 		return 5
-	case anyAlike(speaksOf[v.kind], p.about):
+	case hasSimilar(speaksOf[v.kind], p.descWords):
 		return 2.5
 	case v.kind == quoted:
 		return 1.5
 	case p.special():
 		return 0
-	case v.kind != unit && anyAlike(speaksOf[quoted], p.words):
+	case v.kind != unit && hasSimilar(speaksOf[quoted], p.words):
 		return 1.2
 	case v.kind == code || v.kind == proper:
 		return 0.8
@@ -143,18 +142,17 @@ func asText(p param, v value) float64 {
 	return 0
 }
 
-func anyAlike(words, others []string) bool {
+func hasSimilar(words, others []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(others, w) || slices.Contains(others, w+"s") })
 }
 
-// names reports whether a value is only what the tool is called or does, as MD5
-// in "the MD5 of abc".
-func names(t toolView, v value) bool {
+// namesTool reports whether a value only names the tool or its task, such as MD5 in "the MD5 of abc".
+func namesTool(t toolView, v value) bool {
 	if !v.kind.soft() && v.text != "UTC" && v.text != "GMT" {
 		return false
 	}
 	for _, w := range tokens(v.text) {
-		if best(w, t.own) < 0.8 && (v.kind == unit || best(w, t.server) < 1 && !slices.Contains(t.about, w)) {
+		if best(w, t.nameWords) < 0.8 && (v.kind == unit || best(w, t.server) < 1 && !slices.Contains(t.descWords, w)) {
 			return false
 		}
 	}

@@ -14,11 +14,11 @@ import (
 
 // toolView is a tool as the rules see it.
 type toolView struct {
-	name   string
-	server []string // words of the name before the double underscore
-	own    []string // words of the rest of the name
-	about  []string // words of the description
-	params []param
+	name      string
+	server    []string // words of the name before the double underscore
+	nameWords []string // words of the rest of the name
+	descWords []string // words of the description
+	params    []param
 
 	chinese   bool // the description is
 	readsBack bool // it says that it reads back results which were saved
@@ -27,13 +27,13 @@ type toolView struct {
 var ofSaved = regexp.MustCompile(`(?is)\b(?:saved|stored|persisted)\b.*\bresults?\b|\bresults?\b.*\b(?:saved|stored|persisted)\b|结果.*保存|保存.*结果`)
 
 type param struct {
-	name     string
-	words    []string // of the name
-	about    []string // of the description
-	kind     string   // as JSON Schema has it
-	item     string   // of a list: the kind of its items
-	choices  []string
-	required bool
+	name      string
+	words     []string // of the name
+	descWords []string // of the description
+	kind      string   // as JSON Schema has it
+	item      string   // of a list: the kind of its items
+	choices   []string
+	required  bool
 }
 
 func viewTools(infos []*schema.ToolInfo) (out []toolView) {
@@ -47,7 +47,7 @@ func viewTools(infos []*schema.ToolInfo) (out []toolView) {
 
 func viewTool(info *schema.ToolInfo) toolView {
 	t := nameOnly(info.Name)
-	t.about, t.chinese = tokens(info.Desc), isHan(info.Desc)
+	t.descWords, t.chinese = tokens(info.Desc), isHan(info.Desc)
 	if info.ParamsOneOf == nil {
 		return t
 	}
@@ -57,7 +57,7 @@ func viewTool(info *schema.ToolInfo) toolView {
 	}
 	for pair := js.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		s := pair.Value
-		p := param{name: pair.Key, words: nameWords(pair.Key), about: tokens(s.Description), kind: s.Type, required: slices.Contains(js.Required, pair.Key)}
+		p := param{name: pair.Key, words: nameWords(pair.Key), descWords: tokens(s.Description), kind: s.Type, required: slices.Contains(js.Required, pair.Key)}
 		for _, choice := range s.Enum {
 			p.choices = append(p.choices, fmt.Sprint(choice))
 		}
@@ -73,7 +73,7 @@ func viewTool(info *schema.ToolInfo) toolView {
 // pathParam is the required parameter that takes a path; empty if there is none.
 func (t toolView) pathParam() string {
 	for _, p := range t.params {
-		if p.required && p.kind == "string" && anyAlike(speaksOf[path], p.words) {
+		if p.required && p.kind == "string" && hasSimilar(speaksOf[path], p.words) {
 			return p.name
 		}
 	}
@@ -82,9 +82,9 @@ func (t toolView) pathParam() string {
 
 // nameOnly is a tool of which only the name is known.
 func nameOnly(name string) toolView {
-	server, own, ok := strings.Cut(name, "__")
+	server, rest, ok := strings.Cut(name, "__")
 	if !ok {
-		server, own = "", name
+		server, rest = "", name
 	}
-	return toolView{name: name, server: nameWords(server), own: nameWords(own)}
+	return toolView{name: name, server: nameWords(server), nameWords: nameWords(rest)}
 }

@@ -29,13 +29,13 @@ const (
 	dotted   kind = "accessor" // users[0].name, example.com
 	duration kind = "duration"
 	number   kind = "number"
-	named    kind = "numeral" // a word that means a number
+	numeral  kind = "numeral" // a word that means a number
 	unit     kind = "unit"
 	code     kind = "code" // capitals, or letters mixed with digits
 	proper   kind = "name" // capitalised words
 )
 
-// soft tells kinds that may be data, or say what the step is about.
+// soft reports whether values of a kind may be words that describe the step instead of data.
 func (k kind) soft() bool { return k == code || k == proper || k == unit }
 
 // value is something in a text that can become an argument.
@@ -46,7 +46,7 @@ type value struct {
 	before     string // the word before it, lower case, articles left out
 	after      string // the word after it
 	group      int    // values of one kind in a row have the same number
-	joined     bool   // the one before it in the row stands before an "and"
+	conjoined  bool   // an "and" precedes it in its row
 }
 
 // finder finds values of one kind. The value is the first group of the pattern
@@ -54,7 +54,7 @@ type value struct {
 type finder struct {
 	kind    kind
 	pattern *regexp.Regexp
-	tidy    func(string) string // nil: as it stands; "" for what is no such value after all
+	tidy    func(string) string // normalizes a value; "" rejects it; nil keeps it
 }
 
 const (
@@ -62,7 +62,7 @@ const (
 	files = `(?:txt|md|csv|tsv|json|jsonl|go|log|xml|html?|ya?ml|toml|ini|cfg|conf|zip|gz|tar|tgz|png|jpe?g|gif|svg|pdf|tmp|bin|dat|sh|py|js|css|sql|bak)`
 )
 
-// finders are tried in this order; what one has found the next does not see.
+// finders are applied in this order. Later finders do not see the matches of earlier ones.
 var finders = []finder{
 	{quoted, regexp.MustCompile("(?s)```(?:[a-z]*\n)?(.*?)\n?```|`([^`]+)`"), nil},
 	{quoted, regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』|‘([^’]*)’|(?:^|[\s(,:=\[])'([^']+)'\B`), nil},
@@ -167,7 +167,7 @@ func locate(text string, found []value) []value {
 		for j := i - 1; j >= 0; j-- {
 			if found[j].kind == v.kind && found[j].end <= v.start && between.MatchString(text[found[j].end:v.start]) {
 				v.group = found[j].group
-				v.joined = strings.ContainsFunc(text[found[j].end:v.start], unicode.IsLetter)
+				v.conjoined = strings.ContainsFunc(text[found[j].end:v.start], unicode.IsLetter)
 				break
 			}
 		}

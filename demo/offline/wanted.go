@@ -19,19 +19,19 @@ var askingText string
 // askingWords say that something is looked for, and not what.
 var askingWords = setOf(strings.Fields(askingText))
 
-// wanted is what a step looks for in a result: data as it stands, or else lines
-// with certain words, lines by their numbers, or the last ones.
-type wanted struct {
+// lookup describes what a step searches for in a result: data, lines with certain words, lines by number, or
+// the last lines.
+type lookup struct {
 	data     []string
 	words    []string
-	needed   []string // the words that must be there; the others say which line is better
+	required []string // words that must occur; the others only improve the rank
 	from, to int      // lines, from 1
 	last     int
 	numbered bool // the number of the line is asked for as well
 }
 
-func (w wanted) nothing() bool {
-	return len(w.data)+len(w.needed)+w.from+w.last == 0
+func (w lookup) isEmpty() bool {
+	return len(w.data)+len(w.required)+w.from+w.last == 0
 }
 
 var (
@@ -41,10 +41,10 @@ var (
 	lastLines  = regexp.MustCompile(`(?i)\blast (?:(\w+) )?lines?\b|\b(?:does|did) .*\bend\b|最后(\d*)一?行`)
 )
 
-// wants reads what a step looks for. What the arguments of the call hold was
-// for the tool; what the tool itself mentions, t, need not be in every line.
-func wants(st step, args string, t toolView) wanted {
-	w := wanted{numbered: wantsPlace.MatchString(st.text)}
+// lookupFor derives the lookup of a step. Arguments of the call were meant for the tool, so their words do not
+// count. Words that describe the tool are optional.
+func lookupFor(st step, args string, t toolView) lookup {
+	w := lookup{numbered: wantsPlace.MatchString(st.text)}
 	if m := someLines.FindStringSubmatch(st.text); m != nil {
 		w.from, _ = strconv.Atoi(m[1] + m[3])
 		if w.to, _ = strconv.Atoi(m[2]); w.to == 0 {
@@ -56,9 +56,9 @@ func wants(st step, args string, t toolView) wanted {
 		w.last = countOf(m[1] + m[2])
 		return w
 	}
-	given := argumentValues(args)
+	arguments := argumentValues(args)
 	for _, v := range st.values {
-		if v.kind.soft() && v.kind != code || v.kind == named || names(t, v) || strings.Contains(given, v.text) {
+		if v.kind.soft() && v.kind != code || v.kind == numeral || namesTool(t, v) || strings.Contains(arguments, v.text) {
 			continue
 		}
 		w.data = append(w.data, strings.Trim(v.text, "\n"))
@@ -67,11 +67,11 @@ func wants(st step, args string, t toolView) wanted {
 		return w
 	}
 	for _, word := range slices.Concat(st.words, st.soft) {
-		if askingWords[word] || strings.Contains(strings.ToLower(given), word) {
+		if askingWords[word] || strings.Contains(strings.ToLower(arguments), word) {
 			continue
 		}
-		if w.words = append(w.words, word); !t.speaksOf(word) {
-			w.needed = append(w.needed, word)
+		if w.words = append(w.words, word); !t.mentions(word) {
+			w.required = append(w.required, word)
 		}
 	}
 	return w
@@ -85,7 +85,7 @@ func countOf(word string) int {
 	return max(n, 1)
 }
 
-// argumentValues are the values of arguments, one on each line.
+// argumentValues returns the values of arguments, one per line.
 func argumentValues(args string) string {
 	var values map[string]any
 	_ = json.Unmarshal([]byte(args), &values)
@@ -96,18 +96,18 @@ func argumentValues(args string) string {
 	return b.String()
 }
 
-func (t toolView) speaksOf(word string) bool {
-	return best(word, t.own) >= 0.8 || best(word, t.server) >= 0.8 || best(word, t.about) >= 0.8
+func (t toolView) mentions(word string) bool {
+	return best(word, t.nameWords) >= 0.8 || best(word, t.server) >= 0.8 || best(word, t.descWords) >= 0.8
 }
 
 // maxLines is how many lines an answer quotes.
 const maxLines = 3
 
-// find returns the lines of a text that hold what is wanted, at most maxLines and
-// a word on how many more there are. sure is false if others may fit better.
-func (w wanted) find(text string, number bool) (lines []string, sure bool) {
+// find returns at most maxLines matching lines, and a remark on how many more there are. sure is false if other
+// lines may match better.
+func (w lookup) find(text string, number bool) (lines []string, sure bool) {
 	all, top := 0, 1
-	ways := writings(w.words)
+	ways := spellings(w.words)
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -129,8 +129,8 @@ func (w wanted) find(text string, number bool) (lines []string, sure bool) {
 	return lines, all > 0 && (len(w.data) > 0 || top == len(w.words))
 }
 
-// match says where a line holds what is wanted, and how much of it. Zero means too little.
-func (w wanted) match(line string, ways map[string][]string) (at, score int) {
+// match returns the position and score of a match in a line. Zero means no match.
+func (w lookup) match(line string, ways map[string][]string) (at, score int) {
 	if len(w.data) > 0 {
 		for i, d := range w.data {
 			found := indexWord(line, d)
@@ -147,15 +147,15 @@ func (w wanted) match(line string, ways map[string][]string) (at, score int) {
 	for _, word := range w.words {
 		if slices.ContainsFunc(ways[word], func(way string) bool { return strings.Contains(lower, way) }) {
 			score++
-		} else if slices.Contains(w.needed, word) {
+		} else if slices.Contains(w.required, word) {
 			return 0, 0
 		}
 	}
 	return 0, score
 }
 
-// writings are the stems of words and of those that mean the same.
-func writings(words []string) map[string][]string {
+// spellings returns the stems of words and of their synonyms.
+func spellings(words []string) map[string][]string {
 	out := map[string][]string{}
 	for _, w := range words {
 		out[w] = []string{stem(w)}
@@ -163,8 +163,7 @@ func writings(words []string) map[string][]string {
 	return out
 }
 
-// indexWord is where a text stands that is no part of a longer word or number;
-// below zero if nowhere.
+// indexWord returns the position of a text that is not part of a longer word or number, or a negative number.
 func indexWord(line, text string) int {
 	for from := 0; ; {
 		at := strings.Index(line[from:], text)
@@ -188,7 +187,7 @@ const (
 
 var pieceMark = regexp.MustCompile(`^\d+@\d+:`)
 
-// excerpt is a line, or of a long one the JSON object around a place, or a piece.
+// excerpt returns a line. Of a long line it returns the JSON object around a position, or a piece.
 func excerpt(line string, at int) string {
 	if object := objectAround(line, at); object != "" && (len(line) > longLine || pieceMark.MatchString(line)) {
 		return object
@@ -200,7 +199,7 @@ func excerpt(line string, at int) string {
 	return "…" + strings.ToValidUTF8(line[from:to], "") + "…"
 }
 
-// objectAround is the innermost JSON object around a place; empty if there is none.
+// objectAround returns the innermost JSON object around a position, or "".
 func objectAround(line string, at int) string {
 	start := strings.LastIndexByte(line[:min(at, len(line))], '{')
 	if start < 0 {

@@ -104,23 +104,23 @@ func isNumber(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
 }
 
-// endings are cut from English words, the first that fits, with what takes their place.
-var endings = []struct{ end, put string }{
+// endings lists suffixes of English words with their replacements. The first match wins.
+var endings = []struct{ end, replacement string }{
 	{"'s", ""}, {"ies", "y"}, {"sses", "ss"}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
 	{"ing", ""}, {"ied", "y"}, {"ed", ""}, {"s", ""},
 }
 
-// stem takes the plural, -ing, -ed and a final e off an English word.
+// stem removes the plural, -ing, -ed and a final e from an English word.
 func stem(word string) string {
 	if word == "" || !strings.ContainsRune("sgd", rune(word[len(word)-1])) {
 		return withoutE(word)
 	}
 	for _, e := range endings {
-		cut, ok := strings.CutSuffix(word, e.end)
-		if !ok || len(cut)+len(e.put) < 3 || (e.end == "s" && strings.ContainsAny(cut[len(cut)-1:], "sui")) {
+		base, ok := strings.CutSuffix(word, e.end)
+		if !ok || len(base)+len(e.replacement) < 3 || (e.end == "s" && strings.ContainsAny(base[len(base)-1:], "sui")) {
 			continue
 		}
-		word = cut + e.put
+		word = base + e.replacement
 		if n := len(word); (e.end == "ing" || e.end == "ed") && word[n-1] == word[n-2] && word[n-1] != 's' && word[n-1] != 'l' {
 			word = word[:n-1]
 		}
@@ -136,30 +136,30 @@ func withoutE(word string) string {
 	return word
 }
 
-// alike estimates how likely a means b, from 0 to 1: the same word, the same
-// except for its ending, one that the lexicon relates, or one with a long common prefix.
-func alike(a, b string) float64 { return said(a).means(b) }
+// similarity estimates from 0 to 1 how likely a means b. It considers equal words, equal stems, related words
+// of the lexicon, and long common prefixes.
+func similarity(a, b string) float64 { return parseWord(a).similarity(b) }
 
-// spoken is a word prepared for being compared with many.
-type spoken struct {
+// wordForms is a word prepared for many comparisons.
+type wordForms struct {
 	word, stem string
 	related    map[string]bool // stems
 	long       bool            // a common beginning says something
 }
 
-func said(word string) spoken {
-	s := spoken{word: word, stem: stem(word)}
+func parseWord(word string) wordForms {
+	s := wordForms{word: word, stem: stem(word)}
 	s.related = relations[s.stem]
 	s.long = len(s.stem) >= 5 && !isHan(word) && !isNumber(word)
 	return s
 }
 
-func (s spoken) means(word string) float64 {
+func (s wordForms) similarity(word string) float64 {
 	if s.word == word {
 		return 1
 	}
 	if word == "" || len(s.related) == 0 && s.word[:min(1, len(s.word))] != word[:1] {
-		return 0 // most pairs, and so worth asking first
+		return 0 // fast path: most pairs end here
 	}
 	other := stem(word)
 	switch {
@@ -184,11 +184,11 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// best is the highest likeness of a word to any of some others.
+// best returns the highest similarity of a word to any other word.
 func best(word string, others []string) float64 {
-	s, top := said(word), 0.0
+	s, top := parseWord(word), 0.0
 	for _, o := range others {
-		top = max(top, s.means(o))
+		top = max(top, s.similarity(o))
 	}
 	return top
 }

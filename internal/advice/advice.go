@@ -9,7 +9,7 @@ package advice
 const (
 	RecommendedTools   = "toolsearch.Recommended(tools)"
 	RecommendedResults = "reduction.Recommended(store)"
-	MinTokensToHide          = "toolsearch.Config.MinTokensToHide"
+	MinTokensToHide    = "toolsearch.Config.MinTokensToHide"
 	MaxLengthForTrunc  = "reduction.Config.MaxLengthForTrunc"
 	MaxTokensForClear  = "reduction.Config.MaxTokensForClear"
 )

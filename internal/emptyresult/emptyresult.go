@@ -98,7 +98,7 @@ func fillResult(p message.Part) (message.Part, bool) {
 	blank, all := countParts(p)
 	switch blank {
 	case all:
-		return p.With(message.NewText(prompts.Current().Say("result", nil))), true
+		return p.With(message.NewText(prompts.Current().Render("result", nil))), true
 	case 0:
 		return p, false
 	}

@@ -140,11 +140,11 @@ func agenticOf(m *schema.AgenticMessage, parts []Part) *schema.AgenticMessage {
 
 // block is a part as a block of a message.
 func block(p *Part, of schema.AgenticRoleType) *schema.ContentBlock {
-	was, is := p.source.(*schema.ContentBlock)
-	if p.isUnchanged || is && was == nil {
-		return was
+	original, ok := p.source.(*schema.ContentBlock)
+	if p.isUnchanged || ok && original == nil {
+		return original
 	}
-	b := copied(was)
+	b := copied(original)
 	b.Extra = p.Extra()
 	switch p.Kind {
 	case Call:

@@ -380,7 +380,7 @@ func Replace[M adk.MessageType](m M, change func(Part) []Part) M {
 // Without returns a copy of a message without some parts. If nothing would be left that says
 // anything, it has a text, as no provider takes an empty message; or it is nil, if there is no text.
 // It is the same message if nothing changes.
-func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
+func Without[M adk.MessageType](m M, isRemoved func(Part) bool, text string) M {
 	if IsNil(m) {
 		return m
 	}
@@ -388,7 +388,7 @@ func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
 	for i := range all {
 		all[i].isUnchanged = true
 	}
-	left := slices.DeleteFunc(all, gone)
+	left := slices.DeleteFunc(all, isRemoved)
 	switch {
 	case !hasContent(left) && text != "":
 		left = append(left, NewText(text))
@@ -434,8 +434,8 @@ func New[M adk.MessageType](role schema.RoleType, parts ...Part) M {
 
 // IsAgentic reports whether the type is that of messages with blocks.
 func IsAgentic[M adk.MessageType]() bool {
-	_, is := any(*new(M)).(*schema.AgenticMessage)
-	return is
+	_, ok := any(*new(M)).(*schema.AgenticMessage)
+	return ok
 }
 
 // Plain is a value as Eino's core keeps messages of both types while their tools run; nil if it is
@@ -478,8 +478,8 @@ func Extra[M adk.MessageType](m M) map[string]any {
 
 // IsMarked reports whether a map of a message or a part has a mark.
 func IsMarked(extra map[string]any, key string) bool {
-	is, _ := extra[key].(bool)
-	return is
+	ok, _ := extra[key].(bool)
+	return ok
 }
 
 // WithExtra returns a copy of a message with another map.
@@ -487,11 +487,11 @@ func WithExtra[M adk.MessageType](m M, extra map[string]any) M {
 	var next any
 	switch m := any(m).(type) {
 	case *schema.Message:
-		own := *m
-		own.Extra, next = extra, &own
+		clone := *m
+		clone.Extra, next = extra, &clone
 	case *schema.AgenticMessage:
-		own := *m
-		own.Extra, next = extra, &own
+		clone := *m
+		clone.Extra, next = extra, &clone
 	}
 	return next.(M)
 }
@@ -528,15 +528,15 @@ func IsClaudes[M adk.MessageType](m M) bool {
 
 // Join joins the chunks of a stream into one message.
 func Join[M adk.MessageType](chunks []M) (M, error) {
-	var whole any
+	var joined any
 	var err error
 	switch all := any(chunks).(type) {
 	case []*schema.Message:
-		whole, err = schema.ConcatMessages(all)
+		joined, err = schema.ConcatMessages(all)
 	case []*schema.AgenticMessage:
-		whole, err = schema.ConcatAgenticMessages(all)
+		joined, err = schema.ConcatAgenticMessages(all)
 	}
-	m, _ := whole.(M)
+	m, _ := joined.(M)
 	return m, err
 }
 

@@ -146,8 +146,8 @@ func builtAgain[M adk.MessageType](t *testing.T, m M) {
 		require.False(t, hasContent(Parts(m).All()))
 		return
 	}
-	was, is := encoded(t, m), encoded(t, next)
-	require.JSONEq(t, was, is)
+	was, ok := encoded(t, m), encoded(t, next)
+	require.JSONEq(t, was, ok)
 }
 
 // An edit changes the parts that it returns, each where it is, and no others; and never the message
@@ -178,23 +178,23 @@ func changed[M adk.MessageType](t *testing.T, m M) {
 			return p, i == at
 		})
 		require.Equal(t, before, encoded(t, m), "the message itself stays")
-		was, is := Parts(m).All(), Parts(next).All()
-		require.Len(t, is, len(was))
+		was, ok := Parts(m).All(), Parts(next).All()
+		require.Len(t, ok, len(was))
 		for i := range was {
 			switch kind := was[i].Kind; {
 			case i != at:
-				require.Equal(t, fields(was[i]), fields(is[i]))
+				require.Equal(t, fields(was[i]), fields(ok[i]))
 			case kind == Call:
-				require.Equal(t, []string{"id", "name", "[]"}, []string{is[i].ID(), is[i].Name(), is[i].Text()})
-				require.Equal(t, map[string]any{"new": true}, is[i].Extra())
+				require.Equal(t, []string{"id", "name", "[]"}, []string{ok[i].ID(), ok[i].Name(), ok[i].Text()})
+				require.Equal(t, map[string]any{"new": true}, ok[i].Extra())
 			case kind == Result:
-				items := is[i].Parts().All()
+				items := ok[i].Parts().All()
 				require.Len(t, items, 1)
 				require.Equal(t, "new", items[0].Text())
-				require.Equal(t, was[i].ID(), is[i].ID())
+				require.Equal(t, was[i].ID(), ok[i].ID())
 			case kind == Text, kind == Medium:
-				require.Equal(t, Text, is[i].Kind)
-				require.Equal(t, "new", is[i].Text())
+				require.Equal(t, Text, ok[i].Kind)
+				require.Equal(t, "new", ok[i].Text())
 			}
 		}
 	}

@@ -71,9 +71,9 @@ func readPlainItem(p *Part, m *schema.Message, n int) bool {
 	return true
 }
 
-func readInput(p *Part, of *schema.MessageInputPart) {
-	p.Kind, p.source = Medium, of
-	switch of.Type {
+func readInput(p *Part, source *schema.MessageInputPart) {
+	p.Kind, p.source = Medium, source
+	switch source.Type {
 	case schema.ChatMessagePartTypeText:
 		p.Kind = Text
 	case schema.ChatMessagePartTypeToolSearchResult:
@@ -81,9 +81,9 @@ func readInput(p *Part, of *schema.MessageInputPart) {
 	}
 }
 
-func readOutput(p *Part, of *schema.MessageOutputPart) {
-	p.Kind, p.source = Medium, of
-	switch of.Type {
+func readOutput(p *Part, source *schema.MessageOutputPart) {
+	p.Kind, p.source = Medium, source
+	switch source.Type {
 	case schema.ChatMessagePartTypeText:
 		p.Kind = Text
 	case schema.ChatMessagePartTypeReasoning:
@@ -91,28 +91,28 @@ func readOutput(p *Part, of *schema.MessageOutputPart) {
 	}
 }
 
-func readOld(p *Part, of *schema.ChatMessagePart) {
-	if p.Kind, p.source = Medium, of; of.Type == schema.ChatMessagePartTypeText {
+func readOld(p *Part, source *schema.ChatMessagePart) {
+	if p.Kind, p.source = Medium, source; source.Type == schema.ChatMessagePartTypeText {
 		p.Kind = Text
 	}
 }
 
 // partText is the text in a part of a message's list or of a result.
-func partText(of any) string {
-	switch of := of.(type) {
+func partText(source any) string {
+	switch source := source.(type) {
 	case *schema.MessageInputPart:
-		return of.Text
+		return source.Text
 	case *schema.MessageOutputPart:
-		if of.Reasoning != nil {
-			return of.Reasoning.Text
+		if source.Reasoning != nil {
+			return source.Reasoning.Text
 		}
-		return of.Text
+		return source.Text
 	case *schema.ChatMessagePart:
-		return of.Text
+		return source.Text
 	case *schema.ToolOutputPart:
-		return of.Text
+		return source.Text
 	case *schema.FunctionToolResultContentBlock:
-		return of.Text.Text
+		return source.Text.Text
 	}
 	return ""
 }
@@ -138,14 +138,14 @@ func plainOf(m *schema.Message, parts []Part) *schema.Message {
 		}
 	}
 	for i := range parts {
-		into(&next, &parts[i], spoken == 1)
+		addTo(&next, &parts[i], spoken == 1)
 	}
 	return &next
 }
 
-// into adds a part to a message. A new text that is alone is its content, which every adapter reads.
-func into(m *schema.Message, p *Part, alone bool) {
-	switch of := p.source.(type) {
+// addTo adds a part to a message. A new text that is alone is its content, which every adapter reads.
+func addTo(m *schema.Message, p *Part, isOnly bool) {
+	switch source := p.source.(type) {
 	case *string:
 		if p.Kind == Reasoning {
 			m.ReasoningContent = p.Text()
@@ -154,7 +154,7 @@ func into(m *schema.Message, p *Part, alone bool) {
 		}
 		return
 	case *schema.MessageOutputPart:
-		out := *of
+		out := *source
 		if p.Kind == Text {
 			out.Type, out.Text, out.Image, out.Audio, out.Video = schema.ChatMessagePartTypeText, p.Text(), nil, nil, nil
 		}
@@ -162,7 +162,7 @@ func into(m *schema.Message, p *Part, alone bool) {
 		return
 	case *schema.ChatMessagePart:
 		if m.Role != schema.Tool {
-			old := *of
+			old := *source
 			if p.Kind == Text {
 				old = schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text()}
 			}
@@ -174,12 +174,12 @@ func into(m *schema.Message, p *Part, alone bool) {
 	switch {
 	case p.Kind == Call:
 		call := schema.ToolCall{Type: "function"}
-		if of, is := p.source.(*schema.ToolCall); is {
-			call = *of
+		if source, ok := p.source.(*schema.ToolCall); ok {
+			call = *source
 		}
 		call.ID, call.Function.Name, call.Function.Arguments, call.Extra = p.ID(), p.Name(), p.Text(), p.Extra()
 		m.ToolCalls = append(m.ToolCalls, call)
-	case p.Kind == Text && (p.source == nil || returned) && (alone || m.Role == schema.Assistant):
+	case p.Kind == Text && (p.source == nil || returned) && (isOnly || m.Role == schema.Assistant):
 		m.Content += p.Text()
 	default:
 		m.UserInputMultiContent = append(m.UserInputMultiContent, input(p))
@@ -188,13 +188,13 @@ func into(m *schema.Message, p *Part, alone bool) {
 
 // input is a part of a user's message or of a result.
 func input(p *Part) (in schema.MessageInputPart) {
-	switch of := p.source.(type) {
+	switch source := p.source.(type) {
 	case *schema.MessageInputPart:
-		in = *of
+		in = *source
 	case *schema.ChatMessagePart:
-		in = inputOf(of)
+		in = inputOf(source)
 	case *schema.ToolOutputPart:
-		all, _ := (&schema.ToolResult{Parts: []schema.ToolOutputPart{*of}}).ToMessageInputParts()
+		all, _ := (&schema.ToolResult{Parts: []schema.ToolOutputPart{*source}}).ToMessageInputParts()
 		in = all[0] // FromOutput has tried it
 	}
 	switch {

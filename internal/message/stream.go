@@ -30,13 +30,13 @@ func StreamIndex(p Part) (index int, ok bool) {
 func WithStreamIndex(p Part, index int) Part {
 	switch source := p.source.(type) {
 	case *schema.ToolCall:
-		own := *source
-		own.Index = &index
-		p.source = &own
+		clone := *source
+		clone.Index = &index
+		p.source = &clone
 	case *schema.ContentBlock:
-		own := *source
-		own.StreamingMeta = &schema.StreamingMeta{Index: index}
-		p.source = &own
+		clone := *source
+		clone.StreamingMeta = &schema.StreamingMeta{Index: index}
+		p.source = &clone
 	}
 	return p
 }

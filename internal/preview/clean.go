@@ -12,7 +12,7 @@ import (
 	"github.com/einolean/einolean/internal/terminal"
 )
 
-// clean is a text without terminal escapes and long base64. It has as many lines as the text.
+// clean returns a text without terminal escapes and long base64. It preserves the number of lines.
 func (m *previewer) clean(text string) string {
 	return withoutBase64(m.labels, withoutEscapes(terminal.Strip(text)))
 }
@@ -54,13 +54,13 @@ func withoutEscapes(text string) string {
 }
 
 const (
-	// leastBase64 is the shortest run that is taken for base64; after a mark that says so, a shorter one is.
+	// leastBase64 is the length from which a run counts as base64. After an explicit marker a shorter run does.
 	leastBase64  = 1000
 	markedBase64 = 200
 	markBase64   = ";base64,"
 )
 
-// inBase64 are the bytes of base64, in both of its alphabets.
+// inBase64 contains the bytes of both base64 alphabets.
 var inBase64 = func() (set [256]bool) {
 	set = alphanumeric
 	for _, c := range "+/-_=" {
@@ -69,8 +69,8 @@ var inBase64 = func() (set [256]bool) {
 	return set
 }()
 
-// withoutBase64 says of long base64 how long it is.
-func withoutBase64(say labels, text string) string {
+// withoutBase64 replaces long base64 with its size.
+func withoutBase64(lang labels, text string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i+markedBase64 <= len(text); {
@@ -87,7 +87,7 @@ func withoutBase64(say labels, text string) string {
 		}
 		if isBase64(text[:from], text[from:i]) {
 			b.WriteString(text[done:from])
-			b.WriteString(say.textWithCount("base64", i-from))
+			b.WriteString(lang.textWithCount("base64", i-from))
 			done = i
 		}
 	}
@@ -98,8 +98,8 @@ func withoutBase64(say labels, text string) string {
 	return b.String()
 }
 
-// isBase64 reports whether a run of its bytes is long base64, by what stands before it or by the bytes
-// that it has: small and capital letters and digits.
+// isBase64 reports whether a run is long base64, by the text before it or by its mix of lower case, upper case
+// and digits.
 func isBase64(before, run string) bool {
 	if len(run) >= markedBase64 && strings.HasSuffix(before, markBase64) {
 		return true

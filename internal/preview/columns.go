@@ -3,19 +3,19 @@
 
 package preview
 
-// Columns that say what another one says: a URL with the number of its record, a committer who is the
+// Columns that repeat another one: a URL that contains the number of its record, a committer who is the
 // author.
 
 const (
-	// sampledRecords is how many records show what follows from what; fewer than leastRecords show nothing.
+	// sampledRecords is how many records are examined for such columns; leastRecords are required.
 	sampledRecords, leastRecords = 8, 3
-	// leastToken is the shortest value that is looked for in others.
+	// leastToken is the length from which a value is searched for in others.
 	leastToken = 2
 	// derivedShare is the share of its weight that such a column keeps.
 	derivedShare = .2
 )
 
-// origin is a field whose value stands in that of another one, and what is around it there.
+// origin is a field whose value occurs in another field, with the text around it there.
 type origin struct {
 	field   *field
 	affixes string
@@ -27,7 +27,7 @@ type derivedFields struct {
 	rows [][]cell
 }
 
-// lighten takes weight from fields that follow from others.
+// lighten reduces the weight of fields that follow from others.
 func (t derivedFields) lighten() {
 	origins, records := make(map[*field][]origin), make(map[*field]int)
 	for _, row := range t.rows {
@@ -47,7 +47,7 @@ func (t derivedFields) lighten() {
 	}
 }
 
-// valuesOf are the fields of a record by their values.
+// valuesOf maps the values of a record to its fields.
 func (t derivedFields) valuesOf(row []cell) map[string][]*field {
 	values := make(map[string][]*field)
 	for _, c := range row {
@@ -58,7 +58,7 @@ func (t derivedFields) valuesOf(row []cell) map[string][]*field {
 	return values
 }
 
-// originsOf are the fields whose values are all of a value or a word in it.
+// originsOf returns the fields whose values are a whole value or a word in it.
 func (t derivedFields) originsOf(c cell, values map[string][]*field) (found []origin) {
 	const longest = 200
 	v := t.scalar(c.value)
@@ -84,7 +84,7 @@ func (t derivedFields) originsOf(c cell, values map[string][]*field) (found []or
 	return found
 }
 
-// outranks says which of two equal fields stays: the one that tells more, or the first.
+// outranks decides which of two equal fields stays: the more informative one, or the first.
 func outranks(f, other *field) bool {
 	if f.weight != other.weight {
 		return f.weight > other.weight
@@ -92,7 +92,7 @@ func outranks(f, other *field) bool {
 	return f.number < other.number
 }
 
-// inBoth are the origins in two lists.
+// inBoth returns the origins that two lists share.
 func inBoth(a, b []origin) (both []origin) {
 	for _, x := range a {
 		for _, y := range b {

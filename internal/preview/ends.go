@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// leastRun is how many equal lines in a row are shown as one.
+	// leastRun is how many equal lines in a row are folded.
 	leastRun = 4
-	// leastUniform is how many lines make it worth to show only a few of them, if so many percent are of
-	// one kind.
+	// leastUniform is how many lines a text needs to be shortened as uniform, if the given percentage is of one
+	// kind.
 	leastUniform, uniformShare = 40, 90
-	// uniformWords is the least of words in such a line. Lists of names that differ by a number are no such lines.
+	// uniformWords is the least number of words in such a line. It excludes lists of numbered names.
 	uniformWords = 4
 	// uniformLines is how many of them are shown at either end.
 	uniformLines = 10
@@ -27,7 +27,7 @@ const (
 	leastFramed = 600
 )
 
-// frame is the line that says what a preview of so many lines shows.
+// frame returns the line that states what a preview shows.
 func (m options) frame(name string, text string, room int) string {
 	if !m.hasFrame || room < leastFramed {
 		return ""
@@ -43,14 +43,14 @@ func linesOf(text string) int {
 	return n
 }
 
-// lineRun is a row of equal lines, written as one line and a mark behind it.
+// lineRun is a row of equal lines, written as one line followed by a mark.
 type lineRun struct {
 	markOffset  int // of the mark
 	hiddenLines int // lines of the text that are not in the short form
 }
 
-// foldRuns writes each row of equal lines once, with the number of lines behind it.
-func foldRuns(say labels, text string) (short string, runs []lineRun) {
+// foldRuns writes each row of equal lines once, followed by the number of lines.
+func foldRuns(lang labels, text string) (short string, runs []lineRun) {
 	var b strings.Builder
 	done := 0
 	for from := 0; from < len(text); {
@@ -63,7 +63,7 @@ func foldRuns(say labels, text string) (short string, runs []lineRun) {
 		if n >= leastRun {
 			b.WriteString(text[done : from+len(line)])
 			runs = append(runs, lineRun{b.Len(), n - 2})
-			b.WriteString(say.textWithCount("run", n) + "\n")
+			b.WriteString(lang.textWithCount("run", n) + "\n")
 			done = end
 		}
 		from = end
@@ -120,7 +120,7 @@ func (x *extract) chooseEnds() (head, tail int, name string) {
 		quarter = outer - head - (len(x.text) - tail)
 	}
 	x.room = quarter
-	if x.chooseBetween(head, tail) {
+	if x.chooseMiddleLines(head, tail) {
 		name = "ends errors"
 	}
 	if uniform {
@@ -132,7 +132,7 @@ func (x *extract) chooseEnds() (head, tail int, name string) {
 	return head, tail, name
 }
 
-// uniform is where the first lines end and the last ones begin of a text whose lines are nearly all of
+// uniform returns the ranges of lines at the start and the end to show of a text whose lines are nearly all of
 // one kind.
 func (x *extract) uniform() (first, last int, ok bool) {
 	most, n := 0, len(x.lines) // the first line of the greatest kind
@@ -147,9 +147,9 @@ func (x *extract) uniform() (first, last int, ok bool) {
 	return x.lines[uniformLines].start, x.lines[len(x.lines)-uniformLines].start, true
 }
 
-// chooseBetween chooses errors and headings that stand between two places, while there is room: of the
-// headings whole levels, from the highest on. It reports whether it chose any line.
-func (x *extract) chooseBetween(from, to int) bool {
+// chooseMiddleLines chooses errors and headings between two offsets while there is room. It takes headings by
+// whole levels, the highest first. It reports whether it chose any line.
+func (x *extract) chooseMiddleLines(from, to int) bool {
 	const levels = 7
 	var between [levels][]int
 	var costs [levels]int
@@ -197,15 +197,15 @@ func (x *extract) headings() map[int]int {
 	return levels
 }
 
-// headTail is the start and the end of a text in at most room bytes.
-func headTail(text string, room int, say labels) string {
-	room -= len(say.gap(0, len(text))) + 2
+// headTail returns the start and the end of a text in at most room bytes.
+func headTail(text string, room int, lang labels) string {
+	room -= len(lang.gap(0, len(text))) + 2
 	if room <= 0 {
 		return ""
 	}
 	head := toLineEnd(text, room/2)
 	tail := toLineStart(text, max(head, len(text)-(room-head)))
-	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
+	return text[:head] + "\n" + lang.gap(0, tail-head) + "\n" + text[tail:]
 }
 
 // toLineEnd moves n back to the end of a line, or to that of a character.

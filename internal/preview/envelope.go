@@ -17,7 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/jsontext"
 )
 
-// part is one content of an MCP result.
+// part is one content block of an MCP result.
 type part struct {
 	kind   string // text, or a MIME type, or what the server calls it
 	text   string // escaped, as in the source
@@ -25,13 +25,13 @@ type part struct {
 	size   int
 }
 
-// envelope is an MCP result: what it holds, and whether it says that the call failed.
+// envelope is an MCP result: its content blocks, and whether the call failed.
 type envelope struct {
 	parts   []part
 	isError bool
 }
 
-// envelopeIn finds the MCP result that a document is.
+// envelopeIn parses a document as an MCP result.
 func envelopeIn(d *document) (e envelope, ok bool) {
 	if d.isJSONLines {
 		return e, false
@@ -73,7 +73,7 @@ func envelopeIn(d *document) (e envelope, ok bool) {
 	return e, len(e.parts) > 0
 }
 
-// openPart finds the one content that an object is.
+// openPart reads the single content block of an object.
 func openPart(d *document, object int32) (e envelope, ok bool) {
 	if d.nodes[object].kind != '{' {
 		return e, false
@@ -103,7 +103,7 @@ func contentPart(d *document, n int32) (p part, ok bool) {
 	return part{kind: display.Start(cmp.Or(jsontext.Unescape(mime), kind), 60), size: d.size(n)}, true
 }
 
-// suffix tells the words for a call that failed from those for others.
+// suffix selects the label for failed or successful calls.
 func (e envelope) suffix() string {
 	if e.isError {
 		return " error"
@@ -112,9 +112,9 @@ func (e envelope) suffix() string {
 }
 
 // previewEnvelope previews the parts of an MCP result; inner previews a text.
-func previewEnvelope(say labels, e envelope, room int, inner func(text string, room int) string) string {
+func previewEnvelope(lang labels, e envelope, room int, inner func(text string, room int) string) string {
 	var b strings.Builder
-	b.WriteString(say.textWithNumber("parts"+e.suffix(), len(e.parts)))
+	b.WriteString(lang.textWithNumber("parts"+e.suffix(), len(e.parts)))
 	texts := 0
 	for _, p := range e.parts {
 		if p.kind == "text" {
@@ -122,7 +122,7 @@ func previewEnvelope(say labels, e envelope, room int, inner func(text string, r
 		}
 	}
 	for i, p := range e.parts {
-		head := "\n" + partHead(say, i+1, p)
+		head := "\n" + partHead(lang, i+1, p)
 		if b.Len()+len(head)+len(ellipsis) > room {
 			b.WriteString("\n" + ellipsis)
 			break
@@ -140,8 +140,8 @@ func previewEnvelope(say labels, e envelope, room int, inner func(text string, r
 	return b.String()
 }
 
-func partHead(say labels, number int, p part) string {
-	head := strings.Replace(say.textWithNumber("part", number), "{type}", display.Valid(p.kind), 1)
+func partHead(lang labels, number int, p part) string {
+	head := strings.Replace(lang.textWithNumber("part", number), "{type}", display.Valid(p.kind), 1)
 	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
 }
 
@@ -167,7 +167,7 @@ type logPiece struct {
 	source string
 }
 
-// piecesIn takes JSON lines apart that record a log. It returns none if they do not.
+// piecesIn extracts the log from JSON lines. It returns none if they do not record a log.
 func piecesIn(d *document) []logPiece {
 	if !d.isJSONLines {
 		return nil
@@ -180,8 +180,8 @@ func piecesIn(d *document) []logPiece {
 	return nil
 }
 
-// pieces are those of a log of this program, or none: if a record lacks a member, unless the
-// document ends in it, or most pieces are no whole lines.
+// pieces extracts the log in the format of this program. It returns none if a record lacks a member, unless the
+// document ends in it, or if most pieces are not whole lines.
 func (r logRecorder) pieces(d *document) (out []logPiece) {
 	lines := 0
 	for _, record := range d.children(0) {
@@ -204,8 +204,7 @@ func (r logRecorder) pieces(d *document) (out []logPiece) {
 	return out
 }
 
-// recordedLog is the log that JSON lines record: what each source printed in one piece, in the
-// order in which they began.
+// recordedLog joins the pieces of a log by source. The sources are in the order of their first piece.
 func recordedLog(d *document) (log string, ok bool) {
 	pieces := piecesIn(d)
 	if len(pieces) == 0 {
@@ -213,7 +212,7 @@ func recordedLog(d *document) (log string, ok bool) {
 	}
 	order := make(map[string]int)
 	for _, p := range pieces {
-		if _, known := order[p.source]; !known {
+		if _, ordered := order[p.source]; !ordered {
 			order[p.source] = len(order)
 		}
 	}

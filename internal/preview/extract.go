@@ -81,9 +81,9 @@ func (x *extract) lineNumber(at int) int {
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
-func newExtract(text string, room int, say labels, of Format) *extract {
-	x := &extract{text: text, room: room - gapRoom, labels: say, format: of, maxLine: maxLine, gapRoom: gapRoom}
-	if of == Page {
+func newExtract(text string, room int, lang labels, format Format) *extract {
+	x := &extract{text: text, room: room - gapRoom, labels: lang, format: format, maxLine: maxLine, gapRoom: gapRoom}
+	if format == Page {
 		x.maxLine = maxOutlineLine
 	}
 	if len(text) <= startBytes+endBytes {
@@ -171,12 +171,12 @@ func (x *extract) countKinds() {
 
 // rankByTopic scores each line: the start of a text, and lines with words of the topic.
 func (x *extract) rankByTopic(t *topic) {
-	words := t.scores(len(x.lines), x.lineText)
+	topicScores := t.scores(len(x.lines), x.lineText)
 	for i := range x.lines {
 		l := &x.lines[i]
 		l.score = .9 * (1 - float64(i)/float64(len(x.lines)))
-		if words != nil {
-			l.score += 1.5 * words[i]
+		if topicScores != nil {
+			l.score += 1.5 * topicScores[i]
 		}
 	}
 }
@@ -217,13 +217,13 @@ func (x *extract) lowerScore(l *line) {
 func (x *extract) keepEnd(room int) {
 	sums := make(map[string]bool)
 	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin); i-- {
-		wanted := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.lineText(i) != x.lineText(i+1))
+		alwaysKept := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.lineText(i) != x.lineText(i+1))
 		if l := x.lineText(i); len(sums) < lastSums && sumsUp(l) {
 			kind := string(kindOfLine(nil, l))
-			wanted = wanted || !sums[kind]
+			alwaysKept = alwaysKept || !sums[kind]
 			sums[kind] = true
 		}
-		if !wanted {
+		if !alwaysKept {
 			continue
 		}
 		if room -= x.lineCost(i); room < 0 {
@@ -339,7 +339,7 @@ func (x *extract) writeGap(b *strings.Builder, from, to int) {
 	if strings.TrimSpace(display.Start(left, 200)) == "" && len(left) <= 200 {
 		return
 	}
-	if whole := from == 0 || x.text[from-1] == '\n'; x.hasLineNumbers && whole {
+	if wholeLine := from == 0 || x.text[from-1] == '\n'; x.hasLineNumbers && wholeLine {
 		first := x.lineNumber(from)
 		last := x.lineNumber(to)
 		if to < len(x.text) || strings.HasSuffix(left, "\n") {
@@ -351,8 +351,8 @@ func (x *extract) writeGap(b *strings.Builder, from, to int) {
 		}
 	}
 	lines := strings.Count(left, "\n")
-	whole := from == 0 || x.text[from-1] == '\n'
-	if !strings.HasSuffix(left, "\n") && (lines > 0 || whole && to == len(x.text)) {
+	wholeLine := from == 0 || x.text[from-1] == '\n'
+	if !strings.HasSuffix(left, "\n") && (lines > 0 || wholeLine && to == len(x.text)) {
 		lines++
 	}
 	b.WriteString(x.labels.gap(lines, len(left)))
@@ -360,9 +360,9 @@ func (x *extract) writeGap(b *strings.Builder, from, to int) {
 }
 
 // fitOrHeadTail returns a preview that fits into the room, or else the start and the end of the text.
-func fitOrHeadTail(say labels, shown, text string, room int) string {
+func fitOrHeadTail(lang labels, shown, text string, room int) string {
 	if len(shown) > room {
-		return headTail(text, room, say)
+		return headTail(text, room, lang)
 	}
 	return shown
 }

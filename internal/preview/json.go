@@ -7,7 +7,7 @@ package preview
 // its share of the room.
 
 // previewJSON previews a document in at most room bytes; inner previews a text in it, nil if nothing may.
-func previewJSON(say labels, d *document, room int, inner func(text string, room int) string) string {
+func previewJSON(lang labels, d *document, room int, inner func(text string, room int) string) string {
 	if room < leastValue {
 		return ""
 	}
@@ -15,7 +15,7 @@ func previewJSON(say labels, d *document, room int, inner func(text string, room
 	if list, ok := mainList(d); ok && int(d.sizes[0]) > room {
 		t := newTable(d, list, room)
 		t.inner = inner
-		if out, ok := t.appendTable(make([]byte, 0, room), room, say); ok && len(out) <= room {
+		if out, ok := t.appendTable(make([]byte, 0, room), room, lang); ok && len(out) <= room {
 			return string(out)
 		}
 	}

@@ -56,7 +56,7 @@ type labels map[string]string
 func labelsOf(t *prompt.Texts) labels {
 	l := make(labels)
 	for _, name := range t.Names() {
-		l[name] = t.Say(name, nil)
+		l[name] = t.Render(name, nil)
 	}
 	return l
 }

@@ -35,11 +35,11 @@ const (
 )
 
 // marksBy lists the marks that begin with a byte.
-var marksBy = func() (by [256][]mark) {
+var marksBy = func() (byByte [256][]mark) {
 	for _, m := range marks {
-		by[m.text[0]] = append(by[m.text[0]], m)
+		byByte[m.text[0]] = append(byByte[m.text[0]], m)
 	}
-	return by
+	return byByte
 }()
 
 // pairs holds the two bytes that each mark begins with.

@@ -171,11 +171,11 @@ func (p *jsonSplitter) addValue(key, value int32, most int) {
 		from = int(p.nodes[key].start)
 	}
 	kind := p.nodes[value].kind
-	holds := (kind == '{' || kind == '[') && p.nodes[value].items > 0
+	isContainer := (kind == '{' || kind == '[') && p.nodes[value].items > 0
 	switch {
 	case value != p.list && size <= most:
 		p.addToOpen(from, int(p.nodes[value].end), p.render(key, value))
-	case holds:
+	case isContainer:
 		p.addMembers(key, value)
 	default:
 		p.flush()
@@ -203,20 +203,20 @@ func (p *jsonSplitter) addText(key, value int32) {
 }
 
 // addMembers adds what a list or an object holds; the records of the main list one by one.
-func (p *jsonSplitter) addMembers(key, of int32) {
+func (p *jsonSplitter) addMembers(key, parent int32) {
 	depth, most := len(p.headings), p.limits.PartBytes
-	if key >= 0 && of != p.list {
+	if key >= 0 && parent != p.list {
 		p.headings = append(p.headings, p.raw(key))
 	}
-	if of == p.list {
+	if parent == p.list {
 		most = p.limits.RecordBytes
-	} else if start := p.firstMembers(of); start != "" {
+	} else if start := p.firstMembers(parent); start != "" {
 		p.headings = append(p.headings, start)
 	}
 	p.flush()
-	for key, value := range p.children(of) {
+	for key, value := range p.children(parent) {
 		p.addValue(key, value, most)
-		if of == p.list {
+		if parent == p.list {
 			p.flush()
 		}
 	}

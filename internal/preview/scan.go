@@ -270,26 +270,26 @@ func (s *jsonScanner) readLenient(c byte) bool {
 		return false
 	}
 	in := s.nodes[s.open[len(s.open)-1]]
-	if c == in.kind+2 && in.items > 0 && s.place == behindComma(in.kind) {
+	if c == in.kind+2 && in.items > 0 && s.place == placeAfterComma(in.kind) {
 		return s.close()
 	}
-	if token, behind := s.place.Next('0'); token == jsontext.Number {
-		return s.readNonNumber(behind)
+	if token, following := s.place.Next('0'); token == jsontext.Number {
+		return s.readNonNumber(following)
 	}
 	return false
 }
 
-// behindComma is the place behind a comma in a list or an object.
-func behindComma(open byte) jsontext.Place {
+// placeAfterComma returns the place after a comma in a list or an object.
+func placeAfterComma(open byte) jsontext.Place {
 	_, place := jsontext.PlaceAfterValue(open).Next(',')
 	return place
 }
 
-func (s *jsonScanner) readNonNumber(behind jsontext.Place) bool {
+func (s *jsonScanner) readNonNumber(following jsontext.Place) bool {
 	for _, w := range nonNumbers {
 		if rest, ok := strings.CutPrefix(s.text[s.offset:], w); ok && !isWordByte(byteAt(rest, 0)) {
 			s.add(kindNonNumber, s.offset+len(w), false)
-			return s.addToParent(behind)
+			return s.addToParent(following)
 		}
 	}
 	return false
@@ -317,12 +317,12 @@ func (s *jsonScanner) openValue(c byte, place jsontext.Place) bool {
 }
 
 // addToParent counts a value in its list or object. It returns false if it has none.
-func (s *jsonScanner) addToParent(behind jsontext.Place) bool {
+func (s *jsonScanner) addToParent(following jsontext.Place) bool {
 	if len(s.open) == 0 {
 		return false
 	}
 	s.nodes[s.open[len(s.open)-1]].items++
-	s.moveTo(',', behind)
+	s.moveTo(',', following)
 	return true
 }
 

@@ -28,10 +28,10 @@ const (
 // mainList finds the list of objects or of lists that holds most of the document. Of
 // nested ones it is the one with more items. ok is false if there is none.
 func mainList(d *document) (list int32, ok bool) {
-	whole := d.size(0)
+	documentSize := d.size(0)
 	for n := int32(0); n < int32(len(d.nodes)); n++ {
 		v := &d.nodes[n]
-		if v.items < minRecords || d.size(n)*100 < whole*listShare || ok && v.items <= d.nodes[list].items {
+		if v.items < minRecords || d.size(n)*100 < documentSize*listShare || ok && v.items <= d.nodes[list].items {
 			continue
 		}
 		if v.kind == '[' && holdsRecords(d, n) || v.kind == '{' && sameShape(d, n) {
@@ -56,8 +56,8 @@ func holdsRecords(d *document, list int32) bool {
 	return max(objects, lists)*10 >= d.nodes[list].items*9
 }
 
-// sameShape reports whether an object is a list of records under their keys: its values
-// are objects, and the first two share most of their keys.
+// sameShape reports whether an object is a map of records: its values are objects, and the first two share most
+// of their keys.
 func sameShape(d *document, object int32) bool {
 	var keys []string
 	seen, shared := int32(0), 0
@@ -82,14 +82,14 @@ func sameShape(d *document, object int32) bool {
 	return seen == d.nodes[object].items && shared > 0 && shared*2 >= len(keys)
 }
 
-// pathOf is where a node is, such as $.items.
+// pathOf returns the path of a node, such as $.items.
 func pathOf(d *document, n int32) string {
 	var b strings.Builder
 	b.WriteByte('$')
-	for at, of := int32(0), int32(-1); at != n && at != of; {
+	for at, parent := int32(0), int32(-1); at != n && at != parent; {
 		index := 0
-		of = at
-		for key, value := range d.children(of) {
+		parent = at
+		for key, value := range d.children(parent) {
 			if n >= d.nodes[value].next {
 				index++
 				continue
@@ -268,8 +268,8 @@ var stringLimits = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
 const (
 	// maxColumns is how many columns are tried.
 	maxColumns = 64
-	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
-	// asked is more often further right than further down.
+	// fewerRows is how much a layout gains that shows fewer rows with more columns: more columns answer questions
+	// more often than more rows.
 	fewerRows = .15
 	// mostShare is the share of the weight of all columns, in percent, that rows show at least, if three fit.
 	mostShare = 33
@@ -291,44 +291,44 @@ type layout struct {
 }
 
 // appendTable writes the table in at most room bytes. ok is false if it does not fit.
-func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool) {
+func (t *table) appendTable(b []byte, room int, lang labels) (out []byte, ok bool) {
 	start := len(b)
 	if room < leastTable {
 		return b, false
 	}
 	room -= len(`]}`) // the end
-	columns, same := t.chooseColumns()
+	columns, shared := t.chooseColumns()
 	b = append(b, '{')
 	if t.list > 0 {
 		if rest := t.appendRest(nil, room/4); len(rest) > len(`{}`) {
-			b = append(append(append(b, say.key("rest")...), rest...), ',')
+			b = append(append(append(b, lang.key("rest")...), rest...), ',')
 		}
-		b = append(b, say.key("list")...)
+		b = append(b, lang.key("list")...)
 		b = append(appendString(b, pathOf(t.document, t.list), room/8, false), ',')
 	}
-	b = append(b, say.key("count")...)
+	b = append(b, lang.key("count")...)
 	b = strconv.AppendInt(b, int64(t.count), 10)
 	if t.isCut {
-		b = append(append(append(b, ','), say.key("cut")...), say.value("cut")...)
+		b = append(append(append(b, ','), lang.key("cut")...), lang.value("cut")...)
 	}
-	b = t.appendSame(b, same, room/8, say)
+	b = t.appendShared(b, shared, room/8, lang)
 	l := t.chooseLayout(columns, room-(len(b)-start))
 	if l.columns == 0 || t.count <= maxShared && l.headRows+l.tailRows < t.count { // then each record has its share
 		return b[:start], false
 	}
-	b = t.appendColumns(b, columns, l.columns, say)
-	b = append(append(b, ','), say.key("rows")...)
+	b = t.appendColumns(b, columns, l.columns, lang)
+	b = append(append(b, ','), lang.key("rows")...)
 	b = append(b, '[')
-	b = t.appendRows(b, l, start+room, say)
+	b = t.appendRows(b, l, start+room, lang)
 	return append(b, `]}`...), true
 }
 
 // chooseColumns orders the fields that differ by what they tell, and lists those that are
 // the same in all records.
-func (t *table) chooseColumns() (columns, same []*field) {
+func (t *table) chooseColumns() (columns, shared []*field) {
 	for _, f := range t.root.valueFields(nil) {
 		if f.count == t.count && !f.isVaried && f != t.key {
-			same = append(same, f)
+			shared = append(shared, f)
 			continue
 		}
 		f.weight = f.weigh(t.count)
@@ -340,9 +340,9 @@ func (t *table) chooseColumns() (columns, same []*field) {
 	derivedFields{t.document, t.head[:min(len(t.head), sampledRecords)]}.lighten()
 	slices.SortStableFunc(columns, func(a, b *field) int { return cmp.Compare(b.weight, a.weight) })
 	if len(columns) == 0 { // all records are equal
-		columns, same = same, nil
+		columns, shared = shared, nil
 	}
-	return columns, same
+	return columns, shared
 }
 
 // appendRest writes the document without the list.
@@ -352,20 +352,20 @@ func (t *table) appendRest(b []byte, room int) []byte {
 	return appendValue(&rest, b, 0, max(room, leastValue))
 }
 
-// appendSame writes what all records share, once.
-func (t *table) appendSame(b []byte, same []*field, room int, say labels) []byte {
+// appendShared writes the values that all records share, once.
+func (t *table) appendShared(b []byte, shared []*field, room int, lang labels) []byte {
 	start := len(b)
-	for _, f := range same {
-		had := len(b)
-		if had == start {
-			b = append(append(append(b, ','), say.key("same")...), '{')
+	for _, f := range shared {
+		before := len(b)
+		if before == start {
+			b = append(append(append(b, ','), lang.key("same")...), '{')
 		} else {
 			b = append(b, ',')
 		}
 		b = append(appendString(b, f.path, room, false), ':')
 		b = appendValue(t.document, b, f.firstValue, max(room/2, leastValue))
 		if len(b)-start+1 > room {
-			b = b[:had]
+			b = b[:before]
 		}
 	}
 	if len(b) > start {
@@ -378,10 +378,10 @@ func (t *table) appendSame(b []byte, same []*field, room int, say labels) []byte
 const leftOutRoom = 240
 
 // appendColumns writes the names of the columns that are shown, and of those that are not.
-func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels) []byte {
+func (t *table) appendColumns(b []byte, columns []*field, shown int, lang labels) []byte {
 	for i, f := range columns[:shown] {
 		if f.column = i; i == 0 {
-			b = append(append(append(b, ','), say.key("columns")...), '[')
+			b = append(append(append(b, ','), lang.key("columns")...), '[')
 		} else {
 			b = append(b, ',')
 		}
@@ -391,7 +391,7 @@ func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels)
 	if shown == len(columns) {
 		return b
 	}
-	b = append(append(append(b, ','), say.key("left out")...), '"')
+	b = append(append(append(b, ','), lang.key("left out")...), '"')
 	start := len(b)
 	for i, f := range columns[shown:] {
 		if len(b)-start+len(f.path) > leftOutRoom-16 {
@@ -402,9 +402,9 @@ func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels)
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		had := len(b)
+		before := len(b)
 		b = appendString(b, f.path, leftOutRoom, false)
-		b = append(b[:had], b[had+1:len(b)-1]...) // without its quotes
+		b = append(b[:before], b[before+1:len(b)-1]...) // without its quotes
 	}
 	return append(b, '"')
 }
@@ -418,8 +418,8 @@ func (t *table) chooseLayout(columns []*field, room int) (best layout) {
 	head, tail := t.grid(t.head, len(columns)), t.grid(t.tail, len(columns))
 	slices.Reverse(tail)
 	for least := max(t.columnsForName(columns), columnsForShare(columns)); best.columns == 0 && least > 0; least /= 2 {
-		for _, cut := range stringLimits {
-			l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
+		for _, maxString := range stringLimits {
+			l := t.tryStringLimit(columns, [2][][]int32{head, tail}, room, maxString, least)
 			if l.headRows+l.tailRows >= min(minRecords, t.count) && l.score > best.score {
 				best = l
 			}
@@ -484,8 +484,8 @@ func (t *table) grid(rows [][]cell, columns int) [][]int32 {
 	return out
 }
 
-// tryCut finds the best number of columns for one length of strings.
-func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int) (best layout) {
+// tryStringLimit finds the best number of columns for one length of strings.
+func (t *table) tryStringLimit(columns []*field, grid [2][][]int32, room, maxString, least int) (best layout) {
 	var cost [2][]int
 	var worth [2][]float64
 	for side := range grid {
@@ -506,7 +506,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int
 		for side := range grid {
 			for r := range fit[side] {
 				n := int(grid[side][r][c])
-				shown := min(n, cut+5)
+				shown := min(n, maxString+5)
 				if n == 0 {
 					shown = len("null")
 				}
@@ -514,25 +514,25 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int
 					fit[side] = r
 					break
 				}
-				worth[side][r] += f.weight * f.weight * textWorth(n, cut)
+				worth[side][r] += f.weight * f.weight * textWorth(n, maxString)
 			}
 		}
 		l := t.chooseRows(cost, worth, fit, available)
 		if shown := l.headRows + l.tailRows; shown > 0 {
 			l.score *= math.Pow(float64(t.count)/float64(shown), fewerRows)
 		}
-		if l.columns, l.maxString = c+1, cut; l.columns >= least && l.score > best.score {
+		if l.columns, l.maxString = c+1, maxString; l.columns >= least && l.score > best.score {
 			best = l
 		}
 	}
 	return best
 }
 
-// textWorth is what a cell of n bytes counts if texts are cut.
-func textWorth(n, cut int) float64 {
+// textWorth returns the weight of a cell of n bytes if strings are cut.
+func textWorth(n, maxString int) float64 {
 	w := float64(min(n, longText))
-	if n > cut+5 {
-		w *= cutShare * math.Sqrt(float64(cut)/float64(n))
+	if n > maxString+5 {
+		w *= cutShare * math.Sqrt(float64(maxString)/float64(n))
 	}
 	return w
 }
@@ -566,19 +566,19 @@ type row struct {
 
 // appendRows writes the rows, up to the given length of b: from the start as many as
 // fit, and, if not all do, a quarter of the room each for the end and for errors.
-func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
-	var behind []row
+func (t *table) appendRows(b []byte, l layout, limit int, lang labels) []byte {
+	var remaining []row
 	if l.headRows < t.count {
-		gap := len(say.rows(t.count)) + 2
+		gap := len(lang.rows(t.count)) + 2
 		quarter := (limit - len(b)) / 4
 		limit -= gap
 		last := t.count
 		for left := quarter; t.count-last < min(l.tailRows, len(t.tail)); last-- {
 			text := t.appendRow(nil, t.tail[len(t.tail)-1-(t.count-last)], l)
-			if left -= len(text) + 1; left < 0 || len(behind) > 0 && string(behind[len(behind)-1].text) == string(text) {
+			if left -= len(text) + 1; left < 0 || len(remaining) > 0 && string(remaining[len(remaining)-1].text) == string(text) {
 				break
 			}
-			behind = append(behind, row{last - 1, text})
+			remaining = append(remaining, row{last - 1, text})
 			limit -= len(text) + 1
 		}
 		left := quarter
@@ -588,11 +588,11 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 				continue
 			}
 			left -= len(text) + 1 + gap
-			behind = append(behind, row{e.index, text})
+			remaining = append(remaining, row{e.index, text})
 			limit -= len(text) + 1 + gap
 		}
 	}
-	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.index, y.index) })
+	slices.SortFunc(remaining, func(x, y row) int { return cmp.Compare(x.index, y.index) })
 	shown, equal, before := 0, 0, ""
 	for _, cells := range t.head[:min(l.headRows, len(t.head))] {
 		text := string(t.appendRow(nil, cells, l))
@@ -608,30 +608,29 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		b = append(b, text...)
 		shown++
 	}
-	return t.appendBehind(b, behind, shown, say)
+	return t.appendRemaining(b, remaining, shown, lang)
 }
 
-// appendBehind writes rows after the first ones, and says how many are missing between
-// them.
-func (t *table) appendBehind(b []byte, behind []row, next int, say labels) []byte {
+// appendRemaining writes the rows after the first ones, and how many are missing between them.
+func (t *table) appendRemaining(b []byte, remaining []row, next int, lang labels) []byte {
 	part := func(text string) {
 		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
 		b = append(b, text...)
 	}
-	for _, r := range behind {
+	for _, r := range remaining {
 		if r.index < next {
 			continue
 		}
 		if r.index > next {
-			part(say.rows(r.index - next))
+			part(lang.rows(r.index - next))
 		}
 		part(string(r.text))
 		next = r.index + 1
 	}
 	if next < t.count {
-		part(say.rows(t.count - next))
+		part(lang.rows(t.count - next))
 	}
 	return b
 }

@@ -169,7 +169,7 @@ func hasWords(text, wanted string) bool {
 
 // rankTests gives the lines that are not chosen yet a score.
 func (x *extract) rankTests(t *topic) {
-	words := t.scores(len(x.lines), x.lineText)
+	topicScores := t.scores(len(x.lines), x.lineText)
 	near := x.distances()
 	_, failures := x.failures()
 	passes := 0
@@ -184,8 +184,8 @@ func (x *extract) rankTests(t *topic) {
 			}
 		default:
 			l.score = max(x.errorScore(i, near[i]), x.contextScore(i, near[i]))
-			if words != nil {
-				l.score += 1.5 * words[i]
+			if topicScores != nil {
+				l.score += 1.5 * topicScores[i]
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func newTopic(text string) *topic {
 	}
 	t := &topic{words: make(map[uint32]int)}
 	eachHash(text, func(hash uint32, word string) {
-		if _, known := t.words[hash]; known || len(t.words) == maxTopicWords || len(word) < 3 || fillerWords[strings.ToLower(word)] {
+		if _, ok := t.words[hash]; ok || len(t.words) == maxTopicWords || len(word) < 3 || fillerWords[strings.ToLower(word)] {
 			return
 		}
 		t.words[hash] = len(t.words)

@@ -78,21 +78,21 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 		return append(b, quotedMore...)
 	}
 	b = append(b, v.kind)
-	left, cut := v.items, v.isCut
+	itemsLeft, cut := v.items, v.isCut
 	share, shared := d.share(n, room-rest-1)
 	for key, value := range d.children(n) {
-		if left--; value == d.skipped {
+		if itemsLeft--; value == d.skipped {
 			continue
 		}
 		reserve := rest
-		if left == 0 && !cut {
+		if itemsLeft == 0 && !cut {
 			reserve = 1
 		}
-		had, free := len(b), room-(len(b)-start)-reserve
+		before, free := len(b), room-(len(b)-start)-reserve
 		if shared {
 			free = min(free, d.memberSize(key)+max(leastValue, min(share, int(d.sizes[value]))))
 		}
-		if b = d.appendMember(b, key, value, free); len(b) == had {
+		if b = d.appendMember(b, key, value, free); len(b) == before {
 			if cut = true; !shared {
 				break
 			}
@@ -162,13 +162,13 @@ func (d *document) appendPreview(n int32, room int) (quoted string, ok bool) {
 		return "", false
 	}
 	text := jsontext.Unescape(d.raw(n))
-	left := room - len(`""`)
-	for share := left; share > left/4; {
+	itemsLeft := room - len(`""`)
+	for share := itemsLeft; share > itemsLeft/4; {
 		quoted := quote(d.previewText(text, share))
-		if len(quoted) <= left {
+		if len(quoted) <= itemsLeft {
 			return `"` + quoted + `"`, true
 		}
-		share = min(share*left/len(quoted), share*9/10)
+		share = min(share*itemsLeft/len(quoted), share*9/10)
 	}
 	return "", false
 }
@@ -176,20 +176,20 @@ func (d *document) appendPreview(n int32, room int) (quoted string, ok bool) {
 // appendMember writes one member or item with the comma before it, or nothing if room
 // is too small for that.
 func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
-	had := len(b)
-	if last := b[had-1]; had > 0 && last != '{' && last != '[' {
+	start := len(b)
+	if last := b[start-1]; start > 0 && last != '{' && last != '[' {
 		b = append(b, ',')
 	}
 	if key >= 0 {
 		b = append(appendString(b, d.raw(key), max(room, leastValue), false), ':')
 	}
-	room -= len(b) - had
+	room -= len(b) - start
 	if room < leastValue && room < d.size(value) {
-		return b[:had]
+		return b[:start]
 	}
 	begin := len(b)
 	if b = appendValue(d, b, value, max(room, leastValue)); len(b)-begin > room {
-		return b[:had]
+		return b[:start]
 	}
 	return b
 }

@@ -66,9 +66,9 @@ func load(files fs.FS, dir, lang string) *Texts {
 	return &Texts{all}
 }
 
-// Say renders a text and trims the white space around it. It panics if the text does not exist or
+// Render renders a text and trims the white space around it. It panics if the text does not exist or
 // needs a field that data does not have; a test renders each text.
-func (t *Texts) Say(name string, data any) string {
+func (t *Texts) Render(name string, data any) string {
 	var b strings.Builder
 	if err := t.templates.ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)

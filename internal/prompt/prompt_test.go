@@ -27,11 +27,11 @@ func files() fstest.MapFS {
 func TestCurrent_FollowsLanguage(t *testing.T) {
 	set := prompt.Load(files(), "say")
 	data := map[string]any{"Name": "Ann", "Words": []string{"x", "y"}}
-	require.Equal(t, "Hello Ann, x and y.", set.Current().Say("greeting", data))
-	require.Equal(t, "2", set.Current().Say("two", nil))
+	require.Equal(t, "Hello Ann, x and y.", set.Current().Render("greeting", data))
+	require.Equal(t, "2", set.Current().Render("two", nil))
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
-	require.Equal(t, "你好 Ann。", set.Current().Say("greeting", data))
+	require.Equal(t, "你好 Ann。", set.Current().Render("greeting", data))
 	require.Equal(t, []string{"below/form", "greeting", "one", "two"}, set.English().Names(), "a file that only defines texts is none")
 	require.Equal(t, set.English().Names(), set.Chinese().Names())
 }
@@ -41,7 +41,7 @@ func TestPieces_JoinToText(t *testing.T) {
 	require.Equal(t, []prompt.Piece{{"\na ", "x"}, {"", "y"}, {"\nb", ""}}, set.English().Pieces("below/form"), "except for the end of its last line")
 	require.Equal(t, []prompt.Piece{{"", "y"}, {"", ""}}, set.Chinese().Pieces("below/form"))
 	require.Panics(t, func() { set.English().Pieces("greeting") }, "it calls a function")
-	require.Panics(t, func() { set.English().Say("missing", nil) })
+	require.Panics(t, func() { set.English().Render("missing", nil) })
 	require.Panics(t, func() {
 		prompt.Load(fstest.MapFS{"say/bad.en.md": {Data: []byte("{{")}}, "say").English()
 	})

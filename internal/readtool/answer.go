@@ -3,7 +3,7 @@
 
 package readtool
 
-// What the model reads: the sentences, which are in text/, what most of them say, and the tool itself.
+// The texts for the model: the prompts in text/, their data, and the tool definition.
 
 import (
 	"embed"
@@ -41,15 +41,17 @@ type answerHeader struct {
 // Partial reports whether only a part of the content was searched.
 func (t answerHeader) Partial() bool { return t.FirstByte > 0 || t.EndByte < t.Size }
 
-func (w replyTexts) plainAnswer(name string) string { return w.Say(name, answerHeader{Tool: w.tool}) }
+func (w replyTexts) plainAnswer(name string) string {
+	return w.Render(name, answerHeader{Tool: w.tool})
+}
 
 // aboutPath returns a sentence about a path. A path that a model made up may be long.
 func (w replyTexts) aboutPath(name, filePath string) string {
-	const shown = 300
-	if len(filePath) > shown {
-		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
+	const maxPath = 300
+	if len(filePath) > maxPath {
+		filePath = strings.ToValidUTF8(filePath[:maxPath], "") + "…"
 	}
-	return w.Say(name, struct{ Tool, Path, ID string }{ // the model knows the end of a path as its id
+	return w.Render(name, struct{ Tool, Path, ID string }{ // the model knows the end of a path as its id
 		w.tool, display.Quoted(filePath), display.Quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
 	})
 }
@@ -57,10 +59,10 @@ func (w replyTexts) aboutPath(name, filePath string) string {
 func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 	f := struct {
 		MaxLines, MaxBytes int
-		Asks               bool
+		HasJQ              bool
 	}{maxLines, maxBytes, asks}
 	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
-		return &schema.ParameterInfo{Type: kind, Desc: w.Say(name, f), Required: name == "file_path"}
+		return &schema.ParameterInfo{Type: kind, Desc: w.Render(name, f), Required: name == "file_path"}
 	}
 	params := map[string]*schema.ParameterInfo{
 		"file_path": argument("file_path", schema.String),
@@ -75,7 +77,7 @@ func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 	}
 	return &schema.ToolInfo{
 		Name:        w.tool,
-		Desc:        w.Say("description", f),
+		Desc:        w.Render("description", f),
 		ParamsOneOf: schema.NewParamsOneOfByParams(params),
 		Extra:       map[string]any{readToolKey: true},
 	}
@@ -86,8 +88,8 @@ const readToolKey = "__einolean_read_tool__"
 
 // IsReadTool reports whether an info belongs to a tool of this package.
 func IsReadTool(info *schema.ToolInfo) bool {
-	made, _ := info.Extra[readToolKey].(bool)
-	return made
+	ok, _ := info.Extra[readToolKey].(bool)
+	return ok
 }
 
 // HasContent reports whether an answer of the tool has content of a file. Other answers are one line.
@@ -107,8 +109,8 @@ func frameContent(content []byte) (shown, between string, garbled bool) {
 // fence is a line that does not occur in any of the contents that it encloses.
 func fence(contents ...string) string {
 	line := "-----"
-	within := func(content string) bool { return strings.Contains(content, line) }
-	for n := 1; slices.ContainsFunc(contents, within); n++ {
+	occurs := func(content string) bool { return strings.Contains(content, line) }
+	for n := 1; slices.ContainsFunc(contents, occurs); n++ {
 		line = "-----" + strconv.Itoa(n) + "-----"
 	}
 	return line

@@ -34,7 +34,7 @@ func (w pageAnswer) ByteCount() int64 { return w.EndByte - w.FirstByte }
 func (w pageAnswer) render(v readCall, content []byte) string {
 	w.Content, w.Fence, w.InvalidUTF8 = frameContent(content)
 	w.LacksNewline = !bytes.HasSuffix(content, []byte{'\n'})
-	return v.texts.Say("page", w)
+	return v.texts.Render("page", w)
 }
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
@@ -189,7 +189,7 @@ func pastEnd(v readCall, lines, size int64) string {
 	if lines == 1 {
 		f.NextCall = v.req.nextArguments("byte_offset", max(0, size-v.maxBytes))
 	}
-	return v.texts.Say("past_end", f)
+	return v.texts.Render("past_end", f)
 }
 
 // maxReason is how much of a query's error is shown, in bytes.
@@ -218,15 +218,15 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 	out := jqAnswer{answerHeader: v.header(v.req.jq, size)}
 	v.maxBytes -= int64(len(out.Path))
 	if size > preview.MaxDocument {
-		return v.texts.Say("jq_large", out), nil
+		return v.texts.Render("jq_large", out), nil
 	}
-	whole, err := readFull(content, size)
+	text, err := readFull(content, size)
 	if err != nil {
 		return "", err
 	}
-	document, cut, ok := preview.Document(string(whole))
+	document, cut, ok := preview.Document(string(text))
 	if !ok {
-		return v.texts.Say("jq_no_json", out), nil
+		return v.texts.Render("jq_no_json", out), nil
 	}
 	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.maxBytes)) })
 	if ended := v.ctx.Err(); ended != nil {
@@ -234,7 +234,7 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 	}
 	if err != nil {
 		out.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
-		return v.texts.Say("jq_failed", out), nil
+		return v.texts.Render("jq_failed", out), nil
 	}
 	if int64(len(answer)) > v.maxBytes {
 		answer = answer[:display.Floor(answer, int(v.maxBytes))]
@@ -244,9 +244,9 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 		out.HasMore = true
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
-		return v.texts.Say("jq_nothing", out), nil
+		return v.texts.Render("jq_nothing", out), nil
 	}
 	out.IsIncomplete = cut
 	out.Content, out.Fence, out.InvalidUTF8 = frameContent(answer)
-	return v.texts.Say("jq_answer", out), nil
+	return v.texts.Render("jq_answer", out), nil
 }

@@ -412,7 +412,7 @@ func findMatches(v readCall) (string, error) {
 	}
 	if err := s.compile(v.req.pattern); err != nil {
 		f := struct{ Tool, Path, Reason string }{v.texts.tool, display.Quoted(v.req.pattern), patternError(err)}
-		return v.texts.Say("bad_pattern", f), nil
+		return v.texts.Render("bad_pattern", f), nil
 	}
 	content, size, err := v.stream()
 	if err != nil {
@@ -468,9 +468,9 @@ func matchPage(v readCall, s *patternSearch, size, left int64) string {
 			"context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
-		return v.texts.Say("no_match", f)
+		return v.texts.Render("no_match", f)
 	}
-	return v.texts.Say("matches", f)
+	return v.texts.Render("matches", f)
 }
 
 // bufferSize is how much content is read at a time.
@@ -527,8 +527,8 @@ func newLineScanner(content io.Reader) *lineScanner {
 
 // next returns the next piece. At the end of the content the error is io.EOF.
 func (s *lineScanner) next() (piece, error) {
-	kept := copy(s.buf, s.buf[len(s.buf)-s.carry:])
-	s.buf, s.carry = s.buf[:kept], 0
+	carried := copy(s.buf, s.buf[len(s.buf)-s.carry:])
+	s.buf, s.carry = s.buf[:carried], 0
 	for {
 		part, err := s.r.ReadSlice('\n')
 		switch {
@@ -539,7 +539,7 @@ func (s *lineScanner) next() (piece, error) {
 			return s.endLine(s.buf), nil
 		case errors.Is(err, io.EOF):
 			s.buf = append(s.buf, part...)
-			if len(s.buf) == kept {
+			if len(s.buf) == carried {
 				return piece{}, io.EOF
 			}
 			return s.endLine(s.buf), nil

@@ -64,11 +64,11 @@ func findPassages(v readCall) (string, error) {
 	if size > maxRecords {
 		return passagesOf(v, content, size, maxRanked)
 	}
-	whole, err := readFull(content, size)
+	text, err := readFull(content, size)
 	if err != nil {
 		return "", err
 	}
-	if records := recordsOf(string(whole), v.req.byteOffset); len(records) > 0 {
+	if records := recordsOf(string(text), v.req.byteOffset); len(records) > 0 {
 		r := newRanker(v.req.query)
 		for _, p := range records {
 			if err := v.ctx.Err(); err != nil {
@@ -80,7 +80,7 @@ func findPassages(v readCall) (string, error) {
 		f.EndByte = size
 		return renderPassages(v, f, r.result(mostPassages(v))), nil
 	}
-	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
+	return passagesOf(v, bytes.NewReader(text), size, maxRanked)
 }
 
 // mostPassages is how many passages are ranked: those that could be shown, one more, and those
@@ -137,7 +137,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 		if required := found.query.required; len(required) > 0 {
 			f.RequiredTerms = display.Quoted(strings.Join(required, " "))
 		}
-		return v.texts.Say("no_passage", f)
+		return v.texts.Render("no_passage", f)
 	}
 	page := passagePage{texts: v.texts, finder: found.query.finder()}
 	f.RequiredTerms, f.MatchCount = found.requiredTerms(best[0])
@@ -149,7 +149,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 		most = int(min(v.req.limit, maxPassages))
 		room = max(answerBytes, most*recordBytes)
 	}
-	around := len(v.texts.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
+	around := len(v.texts.Render("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
 	page.room = min(room-around, int(v.maxBytes))
 	shown := page.choose(best[:min(most, len(best))])
 	rest := best[len(shown):]
@@ -164,7 +164,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	}
 	f.Count, f.Fence = len(shown), fence(texts...)
 	f.Content, f.InvalidUTF8 = page.render(shown, f.Fence), page.hasInvalidUTF8
-	return v.texts.Say("passages", f)
+	return v.texts.Render("passages", f)
 }
 
 // frameOfPassage is about what stands around a passage.
@@ -188,17 +188,17 @@ type shownPassage struct {
 // be; others have about equally much.
 func (a *passagePage) choose(best []candidate) (shown []shownPassage) {
 	var rooms []int
-	under := ""
+	heading := ""
 	for i, p := range best {
 		size := min(len(p.text), leastExcerpt)
 		frame := frameOfPassage
-		if p.heading != under {
+		if p.heading != heading {
 			frame += len(p.heading)
 		}
 		if i > 0 && (size+frame > a.room || p.score*weakShare < best[0].score) {
 			break
 		}
-		under = p.heading
+		heading = p.heading
 		a.room -= size + frame
 		shown, rooms = append(shown, shownPassage{candidate: p}), append(rooms, size)
 	}
@@ -238,13 +238,13 @@ func (a *passagePage) widen(shown []shownPassage, rooms []int) {
 // render writes passages between fences.
 func (a *passagePage) render(shown []shownPassage, fence string) string {
 	var b strings.Builder
-	under := ""
+	heading := ""
 	for _, p := range shown {
 		line := passageHeading{FirstLine: p.firstLine, LastLine: p.lastLine, FirstByte: p.start, EndByte: p.endByte, IsPart: p.isPart}
-		if p.heading != under {
-			under, line.Head = p.heading, p.heading
+		if p.heading != heading {
+			heading, line.Head = p.heading, p.heading
 		}
-		b.WriteString(a.texts.Say("passage", line) + "\n" + fence + "\n" + p.text)
+		b.WriteString(a.texts.Render("passage", line) + "\n" + fence + "\n" + p.text)
 		if !strings.HasSuffix(p.text, "\n") {
 			b.WriteByte('\n')
 		}
@@ -397,14 +397,14 @@ func (r *ranker) neighbors(i int) (out []int) {
 // joinNeighbors joins each of the best passages with its neighbors: the words of a row often stand in the row
 // beside it. The number of joined passages does not depend on the room, so the next call repeats none.
 func (r *ranker) joinNeighbors(best []candidate) []candidate {
-	taken := make(map[int]bool)
+	joined := make(map[int]bool)
 	out := best[:0:0]
 	for _, p := range best {
-		if taken[p.number] {
+		if joined[p.number] {
 			continue
 		}
-		if taken[p.number] = true; len(out) < joinedPassages {
-			p = r.join(p, taken)
+		if joined[p.number] = true; len(out) < joinedPassages {
+			p = r.join(p, joined)
 		}
 		out = append(out, p)
 	}
@@ -412,16 +412,16 @@ func (r *ranker) joinNeighbors(best []candidate) []candidate {
 }
 
 // join adds to a passage those beside it, the better one first, while they are small.
-func (r *ranker) join(p candidate, taken map[int]bool) candidate {
+func (r *ranker) join(p candidate, joined map[int]bool) candidate {
 	i, _ := slices.BinarySearchFunc(r.candidates, p.number, func(h candidate, n int) int { return cmp.Compare(h.number, n) })
 	others := r.neighbors(i)
 	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(r.candidates[b].score, r.candidates[a].score) })
 	for _, j := range others {
 		other := r.candidates[j]
-		if taken[other.number] || !p.joins(other.passage) {
+		if joined[other.number] || !p.joins(other.passage) {
 			continue
 		}
-		taken[other.number] = true
+		joined[other.number] = true
 		if j < i {
 			other.append(p.passage)
 			other.match = p.match
@@ -461,31 +461,31 @@ func (r *ranker) prune(most int) {
 		return 1
 	})
 	equal := most - (len(sorted) - better)
-	kept := r.candidates[:0]
+	remaining := r.candidates[:0]
 	for i, p := range r.candidates {
 		if scores[i] == least {
 			equal--
 		}
 		if scores[i] > least || scores[i] == least && equal >= 0 {
-			kept = append(kept, p)
+			remaining = append(remaining, p)
 		}
 	}
-	clear(r.candidates[len(kept):])
-	r.candidates = kept
+	clear(r.candidates[len(remaining):])
+	r.candidates = remaining
 }
 
 // duplicatesLast moves passages whose text occurred before to the end.
 func duplicatesLast(best []candidate) []candidate {
 	seen := make(map[string]bool, len(best))
-	var again []candidate
+	var duplicates []candidate
 	out := best[:0:0]
 	for _, p := range best {
 		if seen[p.text] {
-			again = append(again, p)
+			duplicates = append(duplicates, p)
 			continue
 		}
 		seen[p.text] = true
 		out = append(out, p)
 	}
-	return append(out, again...)
+	return append(out, duplicates...)
 }

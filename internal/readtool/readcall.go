@@ -48,8 +48,8 @@ func (v readCall) part(offset, length int64) (part []byte, size int64, err error
 }
 
 // header returns the header of an answer about so much content.
-func (v readCall) header(about string, size int64) answerHeader {
-	return answerHeader{Tool: v.texts.tool, Path: display.Quoted(about), Size: size}
+func (v readCall) header(subject string, size int64) answerHeader {
+	return answerHeader{Tool: v.texts.tool, Path: display.Quoted(subject), Size: size}
 }
 
 // source reads the content of a path: from offset on, at most length bytes, or to the end if that is negative.
@@ -62,14 +62,14 @@ func openSource(ctx context.Context, ranges RangeReader, lines Reader, filePath 
 			return ranges.ReadRange(ctx, filePath, offset, length)
 		}, nil
 	}
-	got, err := lines.Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	page, err := lines.Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {
 		return nil, err
 	}
-	if got == nil {
+	if page == nil {
 		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
 	}
-	return contentSource(got.Content), nil
+	return contentSource(page.Content), nil
 }
 
 // contentSource is a source of content in memory.

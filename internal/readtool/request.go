@@ -51,13 +51,13 @@ func Path(arguments string) string {
 
 // parseRequest reads arguments. It returns false if they name no path. Arguments that are not an object are a path.
 func parseRequest(arguments string) (req request, ok bool) {
-	given := jsontext.DecodeArguments(arguments)
-	paths := append(given.Texts(argumentNames["file_path"]...), given.BareTexts()...)
+	decoded := jsontext.DecodeArguments(arguments)
+	paths := append(decoded.Texts(argumentNames["file_path"]...), decoded.BareTexts()...)
 	if len(paths) == 0 {
 		return request{}, false
 	}
-	number := func(argument string) int64 { return max(0, given.Number(argumentNames[argument]...)) }
-	tail := given.Number(argumentNames["tail"]...)
+	number := func(argument string) int64 { return max(0, decoded.Number(argumentNames[argument]...)) }
+	tail := decoded.Number(argumentNames["tail"]...)
 	req = request{
 		path:       strings.TrimPrefix(strings.Trim(paths[0], " \t\r\n\"'`<>"), "file://"), // models put quotes and the like around it
 		offset:     number("offset"),
@@ -65,10 +65,10 @@ func parseRequest(arguments string) (req request, ok bool) {
 		byteOffset: number("byte_offset"),
 		byteLimit:  number("byte_limit"),
 		tail:       max(tail, -tail), // "tail": -20 asks for the last 20 lines
-		pattern:    strings.Join(given.Texts(argumentNames["pattern"]...), "|"),
+		pattern:    strings.Join(decoded.Texts(argumentNames["pattern"]...), "|"),
 		context:    number("context"),
-		query:      strings.TrimSpace(strings.Join(given.Texts(argumentNames["query"]...), " ")),
-		jq:         strings.TrimSpace(strings.Join(given.Texts(argumentNames["jq"]...), ", ")),
+		query:      strings.TrimSpace(strings.Join(decoded.Texts(argumentNames["query"]...), " ")),
+		jq:         strings.TrimSpace(strings.Join(decoded.Texts(argumentNames["jq"]...), ", ")),
 	}
 	return req, req.path != ""
 }

@@ -32,15 +32,15 @@ const (
 	fewTiny       = 8
 	// A row of at most shortRow bytes may be shown together with the rows next to it.
 	shortRow = 100
-	// headBytes is how much of what a passage stands under is shown.
+	// headBytes limits the length of a displayed heading.
 	headBytes = 240
 	// maxTag is the longest name of an element, with what is before it.
 	maxTag = 64
-	// lookedAt is how much of a text says what it consists of.
+	// lookedAt is how much of a text is examined to detect its form.
 	lookedAt = 32 << 10
 )
 
-// form is what a text consists of.
+// form is the structure of a text.
 type form int
 
 const (
@@ -51,7 +51,7 @@ const (
 	ofParagraphs
 )
 
-// head is a line that others stand under.
+// head is a heading with its level.
 type head struct {
 	level int
 	text  string
@@ -93,7 +93,7 @@ func (s *splitter) next() (passage, error) {
 		return passage{}, io.EOF
 	}
 	beginsEntry := s.form == ofEntries && !s.isLog && !s.isMarkup && s.level(ahead) >= 0
-	cut, under := s.passageLength(ahead)
+	cut, heading := s.passageLength(ahead)
 	if cut >= tinyPart || ahead[cut-1] == '\n' {
 		s.tiny = 0
 	} else if s.tiny++; s.tiny > fewTiny { // of many tiny parts, each would be looked for in the same long text
@@ -101,7 +101,7 @@ func (s *splitter) next() (passage, error) {
 	}
 	text := ahead[:cut]
 	newlines := int64(bytes.Count(text, []byte{'\n'}))
-	p := passage{firstLine: s.line, lastLine: s.line + newlines, start: s.start, text: string(text), heading: under}
+	p := passage{firstLine: s.line, lastLine: s.line + newlines, start: s.start, text: string(text), heading: heading}
 	p.isRecord = beginsEntry && !s.inEntry || s.form == ofRows && cut > shortRow
 	if text[cut-1] == '\n' {
 		p.lastLine--
@@ -113,7 +113,7 @@ func (s *splitter) next() (passage, error) {
 }
 
 // passageLength returns the length of the passage at the start of a text, and its heading.
-func (s *splitter) passageLength(ahead []byte) (n int, under string) {
+func (s *splitter) passageLength(ahead []byte) (n int, heading string) {
 	first := lineLength(ahead)
 	if first > nestedBytes || first == len(ahead) && first > passageBytes {
 		return softCut(ahead), s.headingOf(len(s.heads))
@@ -152,14 +152,15 @@ func (s *splitter) push(level int, line []byte) {
 	s.heads = append(s.heads, head{level, display.Short(display.Line(strings.TrimSpace(string(line))), headBytes)})
 }
 
-// pop forgets the heads of a level and of those below it.
+// pop removes the headings of a level and below.
 func (s *splitter) pop(level int) {
 	for len(s.heads) > 0 && s.heads[len(s.heads)-1].level >= level {
 		s.heads = s.heads[:len(s.heads)-1]
 	}
 }
 
-// row is the row of a table at the start of a text. A table is known by the rule under its header.
+// row returns the length of the table row at the start of a text. The ruler under its header identifies a
+// table.
 func (s *splitter) row(ahead []byte, first int) (n int, ok bool) {
 	if s.form == ofRows {
 		for n = first; n < len(ahead) && bytes.Count(ahead[:n], []byte{'"'})%2 == 1; { // a cell of several lines
@@ -187,38 +188,38 @@ func tableAt(b []byte) bool {
 	return bytes.IndexByte(b[:first], '|') >= 0 && isRule(b[first:first+lineLength(b[first:])])
 }
 
-// isRule is true of the line between the header of a table and its rows.
+// isRule reports whether a line separates the header of a table from its rows.
 func isRule(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 2 && bytes.Contains(line, []byte("--")) && bytes.ContainsAny(line, "|+") && len(bytes.Trim(line, "|-+: ")) == 0
 }
 
-// entry is the entry at the start of a text, or a part of it.
-func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
+// entry returns the length of the entry, or of a part of it, at the start of a text.
+func (s *splitter) entry(ahead []byte, first int) (n int, heading string) {
 	level := s.level(ahead)
 	if level >= 0 && !s.inEntry {
 		s.push(level, s.title(ahead, first))
 	}
-	whole := s.momentLength(ahead)
-	for s.isLog && !s.inEntry && whole < len(ahead) { // short entries are together a passage
-		more := s.momentLength(ahead[whole:])
-		if whole+more > togetherBytes {
+	length := s.momentLength(ahead)
+	for s.isLog && !s.inEntry && length < len(ahead) { // short entries are together a passage
+		more := s.momentLength(ahead[length:])
+		if length+more > togetherBytes {
 			break
 		}
-		whole += more
+		length += more
 	}
 	began := s.inEntry || level < 0
-	if s.inEntry = whole > longestEntry; s.inEntry {
-		whole = paragraphLength(ahead)
+	if s.inEntry = length > longestEntry; s.inEntry {
+		length = paragraphLength(ahead)
 	}
 	if began {
-		return whole, s.headingOf(len(s.heads))
+		return length, s.headingOf(len(s.heads))
 	}
-	return whole, s.headingOf(len(s.heads) - 1)
+	return length, s.headingOf(len(s.heads) - 1)
 }
 
-// title is what the parts of a long entry stand under: its first line, and, if that says only that an entry begins,
-// the next ones.
+// title returns the heading of the parts of a long entry: its first line. If that line only starts an entry,
+// the next lines are added.
 func (s *splitter) title(ahead []byte, first int) []byte {
 	if !s.hasBareTitles {
 		return ahead[:first]
@@ -226,9 +227,9 @@ func (s *splitter) title(ahead []byte, first int) []byte {
 	return ahead[:display.Floor(ahead, min(len(ahead), headBytes/2))]
 }
 
-// block is a line with all that is indented below it, or all blocks up to the next empty line. Where that
-// is too much, its first line is a passage alone, and the others stand under it.
-func (s *splitter) block(ahead []byte, first int) (n int, under string) {
+// block returns the length of a line with everything indented below it, or of all blocks up to the next empty
+// line. If that is too long, the first line is a passage and the heading of the others.
+func (s *splitter) block(ahead []byte, first int) (n int, heading string) {
 	indent := indentOf(ahead[:first])
 	if indent < 0 {
 		s.isSeparated = true
@@ -240,7 +241,7 @@ func (s *splitter) block(ahead []byte, first int) (n int, under string) {
 	}
 	s.pop(indent)
 	n, deep := blockLength(ahead, first, indent)
-	under = s.headingOf(len(s.heads))
+	heading = s.headingOf(len(s.heads))
 	switch {
 	case n < group && group <= longestEntry:
 		n = group
@@ -253,7 +254,7 @@ func (s *splitter) block(ahead []byte, first int) (n int, under string) {
 		n = alikeLength(ahead, n, indent)
 	}
 	s.isSeparated = bytes.HasSuffix(ahead[:n], []byte("\n\n"))
-	return n, under
+	return n, heading
 }
 
 // alikeLength extends the first n bytes of a text by the single lines behind them with the same indent.
@@ -285,11 +286,11 @@ func groupLength(b []byte, first int) (n int) {
 	return n
 }
 
-// isRuler is true of a line that separates documents.
+// isRuler reports whether a line separates documents.
 func isRuler(line []byte) bool { return bytes.Equal(bytes.TrimRight(line, " \r\n"), []byte("---")) }
 
-// blockLength is how long a block is with what closes it and the comment before it. deep says that
-// there is something below its first line.
+// blockLength returns the length of a block with its closing line and the comment before it. deep reports
+// whether anything is indented below its first line.
 func blockLength(b []byte, first, indent int) (n int, deep bool) {
 	comment := isComment(b[:first])
 	for n = first; n < len(b) && n <= longestEntry; {
@@ -311,7 +312,7 @@ func blockLength(b []byte, first, indent int) (n int, deep bool) {
 	return n, deep
 }
 
-// indentOf is how far a line is indented; negative if it is empty.
+// indentOf returns the indent of a line; a negative number for an empty line.
 func indentOf(line []byte) int {
 	text := bytes.TrimRight(line, " \t\r\n")
 	if len(text) == 0 {
@@ -373,19 +374,19 @@ func evenCut(b []byte) int {
 	return len(b)
 }
 
-// nestedBytes is how much of a long line is looked at for its parts.
+// nestedBytes is how much of a long line is examined for its parts.
 const nestedBytes = 3 * passageBytes
 
-// nestedCut is where a line of brackets and elements can be cut: behind the last part that ends in the first
-// passageBytes and lies in none that begins there; else behind the first such part; else behind the outermost
-// one in the first passageBytes. It is zero where there are few of them.
+// nestedCut returns where to cut a line of brackets and elements, or zero if it has few of them. It prefers the
+// end of the last part within the first passageBytes that is not nested in another one; then the first such
+// part; then the outermost part.
 func nestedCut(b []byte) (cut int) {
 	const fewParts = 4
 	depth, outermost, parts := 0, len(b), 0
 	for i, n := 0, 0; i < len(b) && (i < passageBytes || outermost > 0); i += n {
-		var by int
-		by, n = bracket(b[i:])
-		if depth += by; by >= 0 {
+		var depthChange int
+		depthChange, n = bracket(b[i:])
+		if depth += depthChange; depthChange >= 0 {
 			continue
 		}
 		end := i + n
@@ -403,9 +404,8 @@ func nestedCut(b []byte) (cut int) {
 	return cut
 }
 
-// bracket says whether a text begins with what opens a part, 1, or with what closes one, -1, and how long
-// that is.
-func bracket(b []byte) (by, n int) {
+// bracket returns 1 if a text begins with an opening bracket or tag, -1 for a closing one, and its length.
+func bracket(b []byte) (depthChange, n int) {
 	switch b[0] {
 	case '(', '[', '{':
 		return 1, 1
@@ -431,8 +431,8 @@ func bracket(b []byte) (by, n int) {
 	return 0, 1
 }
 
-// tagAt reads the start of a tag at the start of a text: its name in lower case, and how long that is with what
-// is before it. name is empty if no tag is there.
+// tagAt reads a tag at the start of a text: its name in lower case, and the length up to the end of the name.
+// name is empty if there is no tag.
 func tagAt(b []byte) (name string, closes bool, length int) {
 	from := 1
 	if len(b) > 1 && b[1] == '/' {
@@ -456,7 +456,7 @@ var (
 	titleLine   = regexp.MustCompile(`^[A-Z][A-Z0-9_%()/-]*(?: [A-Z0-9_%()/-]+)*(?: {2,}[A-Z][A-Z0-9_%()/ -]*){2,}$`)
 )
 
-// withoutEnd are elements that nothing closes.
+// withoutEnd contains the elements without an end tag.
 var withoutEnd = map[string]bool{"br": true, "hr": true, "img": true, "input": true, "meta": true, "wbr": true}
 
 // countShapes counts the indented lines, the empty lines, and the bytes of the others.
@@ -475,7 +475,7 @@ func countShapes(lines [][]byte) (indented, blank, filled int) {
 	return indented, blank, filled
 }
 
-// separators counts the rulers, and the empty lines with one after them that is not indented.
+// separators counts rulers, and empty lines that precede a line without indent.
 func separators(lines [][]byte) (n int) {
 	for i, l := range lines[:len(lines)-1] {
 		if isRuler(l) || indentOf(l) < 0 && indentOf(lines[i+1]) == 0 {
@@ -485,7 +485,7 @@ func separators(lines [][]byte) (n int) {
 	return n
 }
 
-// detect finds out from its beginning what a text consists of.
+// detect determines the form of a text from its beginning.
 func (s *splitter) detect(begin []byte) {
 	lines := bytes.Split(begin, []byte("\n"))
 	if len(lines) > 1 {
@@ -510,13 +510,13 @@ func (s *splitter) detect(begin []byte) {
 		return
 	}
 	for _, each := range []struct {
-		level entryLevel
-		least int
+		level    entryLevel
+		minCount int
 	}{
 		{commitLevel, 1}, {regexpLevel(mailLine), 2}, {regexpLevel(sectionLine), 2}, {headingLevel, 2},
 		{underlinedLevel, 2},
 	} {
-		if n := count(each.level); n >= max(1, each.least) && (each.least != 2 || blank*2 >= n) {
+		if n := count(each.level); n >= max(1, each.minCount) && (each.minCount != 2 || blank*2 >= n) {
 			s.form, s.level = ofEntries, each.level
 			return
 		}
@@ -539,12 +539,12 @@ func (s *splitter) detect(begin []byte) {
 	}
 }
 
-// recurringKey is the key of the lines that begin the records of a text: of those that come back in even distances
-// the most frequent one, of several the first. It is empty if there is none.
+// recurringKey returns the key of the lines that begin the records of a text: the most frequent key that recurs
+// at regular distances, or "". The first of several equally frequent keys wins.
 func recurringKey(lines [][]byte) string {
-	const few, apart, longest = 3, 3, 4000
-	type seen struct{ first, last, count, least, most int }
-	all := make(map[string]*seen)
+	const minCount, minDistance, maxDistance = 3, 3, 4000
+	type keyStats struct{ first, last, count, minGap, maxGap int }
+	all := make(map[string]*keyStats)
 	var order []string
 	for i, line := range lines {
 		key := keyOf(line)
@@ -553,13 +553,13 @@ func recurringKey(lines [][]byte) string {
 		}
 		k := all[key]
 		if k == nil {
-			k = &seen{first: i, last: i, count: 1, least: len(lines)}
+			k = &keyStats{first: i, last: i, count: 1, minGap: len(lines)}
 			all[key] = k
 			order = append(order, key)
 			continue
 		}
 		distance := i - k.last
-		k.last, k.count, k.least, k.most = i, k.count+1, min(k.least, distance), max(k.most, distance)
+		k.last, k.count, k.minGap, k.maxGap = i, k.count+1, min(k.minGap, distance), max(k.maxGap, distance)
 	}
 	best, bytes := "", 0
 	for _, line := range lines {
@@ -568,7 +568,7 @@ func recurringKey(lines [][]byte) string {
 	for _, key := range order {
 		k := all[key]
 		mean := (k.last - k.first) / max(1, k.count-1)
-		if k.count < few || k.least < apart || k.most > 5*mean || bytes/k.count > longest || k.first > mean+len(lines)/4 {
+		if k.count < minCount || k.minGap < minDistance || k.maxGap > 5*mean || bytes/k.count > maxDistance || k.first > mean+len(lines)/4 {
 			continue
 		}
 		if best == "" || k.count > all[best].count+1 {
@@ -578,7 +578,7 @@ func recurringKey(lines [][]byte) string {
 	return best
 }
 
-// keyOf is what lines that begin records have in common: the name of an element, or the whole line without its
+// keyOf returns what lines that begin records have in common: the name of an element, or the line without its
 // numbers.
 func keyOf(line []byte) string {
 	const longest, longestWithRules = 60, 120
@@ -617,29 +617,29 @@ func joinOpenRows(lines [][]byte) (rows [][]byte) {
 
 // isTable reports whether nearly all lines are comma-separated values, or columns with a title.
 func isTable(lines [][]byte) bool {
-	const least = 4
-	if len(lines) < least {
+	const minLines = 4
+	if len(lines) < minLines {
 		return false
 	}
 	if titleLine.Match(bytes.TrimRight(lines[0], " \r")) {
 		return true
 	}
 	for _, comma := range []string{"\t", ",", ";"} {
-		n, like := bytes.Count(lines[0], []byte(comma)), 0
+		n, matching := bytes.Count(lines[0], []byte(comma)), 0
 		for _, l := range lines {
 			if c := bytes.Count(l, []byte(comma)); c == n || c > n && bytes.IndexByte(l, '"') >= 0 {
-				like++
+				matching++
 			}
 		}
-		if n >= 2 && like*10 >= len(lines)*8 && !bytes.ContainsAny(lines[0], "{}<>=") {
+		if n >= 2 && matching*10 >= len(lines)*8 && !bytes.ContainsAny(lines[0], "{}<>=") {
 			return true
 		}
 	}
 	return false
 }
 
-// recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
-// ones, such as the points of a series, are a passage together.
+// recordsOf splits JSON into records, without those that end before the byte from. Tiny records, such as the
+// points of a series, are joined.
 func recordsOf(content string, from int64) (records []passage) {
 	parts, ok := preview.Parts(content, preview.PartLimits{RecordBytes: recordBytes, PartBytes: passageBytes, SplitText: partsOf})
 	if !ok {
@@ -671,7 +671,7 @@ func recordsOf(content string, from int64) (records []passage) {
 	return records
 }
 
-// partsOf takes a text apart that stands in JSON.
+// partsOf splits a text that is a JSON string.
 func partsOf(text string) (parts []preview.Part) {
 	s := newSplitter(strings.NewReader(text))
 	for {

@@ -37,7 +37,7 @@
 // lines, bytes, matches or passages → the text of the answer.
 package readtool
 
-// The tool itself: its options, and the way from a call to an answer.
+// The tool: its options, and how a call is answered.
 
 import (
 	"cmp"
@@ -132,29 +132,29 @@ func (t *readTool) Info(context.Context) (*schema.ToolInfo, error) {
 
 // InvokableRun implements [tool.InvokableTool]. The only error is that of ctx.
 func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
-	say := t.texts()
+	texts := t.texts()
 	req, ok := parseRequest(arguments)
 	if !ok {
-		return say.plainAnswer("usage"), ctx.Err()
+		return texts.plainAnswer("usage"), ctx.Err()
 	}
 	// A store may panic, end its goroutine, or not return when the context ends.
-	answer, err := safe.Wait(ctx, "the store", func() (string, error) { return t.answer(ctx, say, req) })
+	answer, err := safe.Wait(ctx, "the store", func() (string, error) { return t.answer(ctx, texts, req) })
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err == nil:
 		return answer, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return say.aboutPath("gone", req.path), nil
+		return texts.aboutPath("gone", req.path), nil
 	}
 	if t.OnError != nil {
 		t.OnError(ctx, req.path, err)
 	}
-	return say.aboutPath("failed", req.path), nil
+	return texts.aboutPath("failed", req.path), nil
 }
 
 // answer reads what req asks for. Its errors are those of the store.
-func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (string, error) {
+func (t *readTool) answer(ctx context.Context, texts replyTexts, req request) (string, error) {
 	name := req.path
 	if t.MayRead != nil {
 		name = path.Clean("/" + name) // what is read is what was asked about
@@ -163,7 +163,7 @@ func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (str
 		return "", fs.ErrNotExist
 	}
 	if req.longestTerm() > t.MaxBytes/8 { // no room for an answer
-		return say.plainAnswer("too_long"), nil
+		return texts.plainAnswer("too_long"), nil
 	}
 	src, err := openSource(ctx, t.Ranges, t.Lines, name)
 	if err != nil {
@@ -171,7 +171,7 @@ func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (str
 	}
 	v := readCall{
 		ctx:      ctx,
-		texts:    say,
+		texts:    texts,
 		src:      src,
 		req:      req,
 		maxLines: int64(t.MaxLines),

@@ -82,12 +82,12 @@ func renderings(w replyTexts, name string) (texts []string) {
 		struct{ Tool, Path, ID, Reason string }{"read_file", "p", "p", "why"},
 		struct {
 			MaxLines, MaxBytes int
-			Asks               bool
+			HasJQ              bool
 		}{1, 2, true},
 	} {
 		func() { // each sentence has its own data
 			defer func() { _ = recover() }()
-			texts = append(texts, w.Say(name, d))
+			texts = append(texts, w.Render(name, d))
 		}()
 	}
 	return texts

@@ -90,9 +90,9 @@ func newWordQuery(query string) *wordQuery {
 				q.terms[i].required = q.terms[i].required || each.Required
 			}
 		})
-		whole := strings.ToLower(strings.TrimFunc(each.Text, func(c rune) bool { return !isWordRune(c) }))
-		if words > 1 && strings.IndexFunc(whole, isUnspaced) < 0 {
-			q.term(whole, whole)
+		lower := strings.ToLower(strings.TrimFunc(each.Text, func(c rune) bool { return !isWordRune(c) }))
+		if words > 1 && strings.IndexFunc(lower, isUnspaced) < 0 {
+			q.term(lower, lower)
 		}
 		if short := strings.ToLower(each.Text); isHash(short) {
 			q.term(short[:shortHash], short[:shortHash]) // as tools abbreviate it
@@ -119,8 +119,8 @@ func (q *wordQuery) markStopWords() {
 
 // term is the number of a term, which is new or known; negative if there are too many.
 func (q *wordQuery) term(text, key string) int {
-	i, known := q.index[key]
-	if !known {
+	i, ok := q.index[key]
+	if !ok {
 		if i = len(q.terms); i == maxTerms {
 			return -1
 		}
@@ -184,7 +184,7 @@ func (q *wordQuery) countWords(text []byte, f *passageTerms) {
 	f.words += words
 }
 
-// onlyPiece is the count of a term that is only a piece of words.
+// onlyPiece returns the count of a term that occurs only inside longer words.
 const onlyPiece = -1
 
 // countPassage counts a lower-case passage for the terms that it has. It reports whether it has any besides stop words.
@@ -288,8 +288,8 @@ func (q *wordQuery) scorer() func(passageTerms) float64 {
 	}
 }
 
-// weights are those of the terms. One in few places counts about as much as the others together if it
-// is a word, which may be there by chance, and more than all of them if it is exact.
+// weights returns the weights of the terms. A rare word counts about as much as all others together, and a rare
+// exact term more, because it hardly occurs by chance.
 func (q *wordQuery) weights() []float64 {
 	out := make([]float64, len(q.terms))
 	common, words := 0., 0.

@@ -13,7 +13,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/stem"
 )
 
-// stemOf is what a word, in lower case, has in common with its other forms.
+// stemOf returns the common stem of the forms of a lower-case word.
 func stemOf(word []byte) string {
 	for _, c := range word {
 		if c < 'a' || c > 'z' {
@@ -61,8 +61,8 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 		} else if !isWordByte(byte(c)) {
 			break
 		}
-		was := upper
-		if upper = unicode.IsUpper(c); upper && !was {
+		wasUpper := upper
+		if upper = unicode.IsUpper(c); upper && !wasUpper {
 			visit(text[from:end])
 			from = end
 		}
@@ -122,7 +122,7 @@ func lowerByte(c byte) byte {
 // shortHash is how much of a hash is shown where it is abbreviated.
 const shortHash = 7
 
-// isHash is true of the hash of a commit and the like, longer than it is often shown.
+// isHash reports whether a word is a hash, such as that of a commit, longer than its usual abbreviation.
 func isHash(word string) bool {
 	return len(word) > shortHash && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789abcdef") == ""
 }

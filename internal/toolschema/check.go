@@ -370,13 +370,13 @@ func (w *walker) rounded(schemas []any, value any, path string, depth int) strin
 		}
 	case []any:
 		for i, x := range v {
-			if found := w.rounded(below(schemas, "items", ""), x, path+"["+strconv.Itoa(i)+"]", depth+1); found != "" {
+			if found := w.rounded(subschemas(schemas, "items", ""), x, path+"["+strconv.Itoa(i)+"]", depth+1); found != "" {
 				return found
 			}
 		}
 	case map[string]any:
 		for key, x := range v {
-			if found := w.rounded(below(schemas, "properties", key), x, strings.TrimPrefix(path+"."+key, "."), depth+1); found != "" {
+			if found := w.rounded(subschemas(schemas, "properties", key), x, strings.TrimPrefix(path+"."+key, "."), depth+1); found != "" {
 				return found
 			}
 		}
@@ -403,8 +403,8 @@ func (w *walker) alternatives(schemas []any, depth int) (all []any) {
 	return all
 }
 
-// below are the schemas of an item, or of the property with a name.
-func below(schemas []any, keyword, name string) (list []any) {
+// subschemas are the schemas of an item, or of the property with a name.
+func subschemas(schemas []any, keyword, name string) (list []any) {
 	for _, s := range schemas {
 		keywords, _ := s.(map[string]any)
 		if keyword == "items" {

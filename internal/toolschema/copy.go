@@ -90,25 +90,25 @@ func Copy(p *schema.ParamsOneOf) (dup *schema.ParamsOneOf) {
 		}
 	}()
 	s, err := p.ToJSONSchema()
-	again, _ := p.ToJSONSchema()
-	if err != nil || s == nil || s != again {
+	converted, _ := p.ToJSONSchema()
+	if err != nil || s == nil || s != converted {
 		c := *p
 		return &c
 	}
 	k := newCopier(s)
-	dup = schema.NewParamsOneOfByJSONSchema(k.of(s))
+	dup = schema.NewParamsOneOfByJSONSchema(k.copyNode(s))
 	for i := 0; i < len(k.copies); i++ {
 		n := k.copies[i]
 		if from := n.Properties; from != nil {
 			n.Properties = emptyOf(from)
 			for p := from.Oldest(); p != nil; p = p.Next() {
-				n.Properties.Set(p.Key, k.of(p.Value))
+				n.Properties.Set(p.Key, k.copyNode(p.Value))
 			}
 		}
 		n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems = k.copyList(n.AllOf), k.copyList(n.AnyOf), k.copyList(n.OneOf), k.copyList(n.PrefixItems)
-		n.Not, n.If, n.Then, n.Else = k.of(n.Not), k.of(n.If), k.of(n.Then), k.of(n.Else)
-		n.Items, n.Contains, n.PropertyNames = k.of(n.Items), k.of(n.Contains), k.of(n.PropertyNames)
-		n.AdditionalProperties, n.ContentSchema = k.of(n.AdditionalProperties), k.of(n.ContentSchema)
+		n.Not, n.If, n.Then, n.Else = k.copyNode(n.Not), k.copyNode(n.If), k.copyNode(n.Then), k.copyNode(n.Else)
+		n.Items, n.Contains, n.PropertyNames = k.copyNode(n.Items), k.copyNode(n.Contains), k.copyNode(n.PropertyNames)
+		n.AdditionalProperties, n.ContentSchema = k.copyNode(n.AdditionalProperties), k.copyNode(n.ContentSchema)
 		n.Definitions = k.byName(n.Definitions)
 		n.DependentSchemas, n.PatternProperties = k.byName(n.DependentSchemas), k.byName(n.PatternProperties)
 		n.MaxLength, n.MinLength, n.MaxItems, n.MinItems = pointed(n.MaxLength), pointed(n.MinLength), pointed(n.MaxItems), pointed(n.MinItems)
@@ -132,7 +132,7 @@ type copier[T any] struct {
 
 func newCopier[T any](*T) *copier[T] { return &copier[T]{done: map[*T]*T{}} }
 
-func (k *copier[T]) of(node *T) *T {
+func (k *copier[T]) copyNode(node *T) *T {
 	if node == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (k *copier[T]) of(node *T) *T {
 func (k *copier[T]) copyList(nodes []*T) []*T {
 	dup := slices.Clone(nodes)
 	for i, n := range dup {
-		dup[i] = k.of(n)
+		dup[i] = k.copyNode(n)
 	}
 	return dup
 }
@@ -156,7 +156,7 @@ func (k *copier[T]) copyList(nodes []*T) []*T {
 func (k *copier[T]) byName(nodes map[string]*T) map[string]*T {
 	dup := maps.Clone(nodes)
 	for name, n := range dup {
-		dup[name] = k.of(n)
+		dup[name] = k.copyNode(n)
 	}
 	return dup
 }

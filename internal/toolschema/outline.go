@@ -27,11 +27,11 @@ func Outline(text string, most int) string {
 	if json.Unmarshal([]byte(text), &root) != nil {
 		return None
 	}
-	if s := written(withoutWords(root)); len(s) <= most {
+	if s := encoded(withoutWords(root)); len(s) <= most {
 		return s
 	}
 	object, _ := root.(map[string]any)
-	return written(sketch(object, most))
+	return encoded(sketch(object, most))
 }
 
 // withoutWords returns a schema without its titles, descriptions and the like.
@@ -84,9 +84,9 @@ func sketch(object map[string]any, most int) map[string]any {
 				shape["type"] = typ
 			}
 		}
-		size := len(written(name)) + len(written(shape)) + len(`:,`)
+		size := len(encoded(name)) + len(encoded(shape)) + len(`:,`)
 		if slices.Contains(needs, name) {
-			size += len(written(name)) + len(`,`)
+			size += len(encoded(name)) + len(`,`)
 		}
 		if size > left {
 			continue
@@ -102,8 +102,8 @@ func sketch(object map[string]any, most int) map[string]any {
 // plainJSON writes < and > as they are: a model reads it.
 var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
 
-// written never fails: it writes what was read from JSON.
-func written(v any) string {
+// encoded never fails: it writes what was read from JSON.
+func encoded(v any) string {
 	text, _ := plainJSON.MarshalToString(v)
 	return text
 }

@@ -61,7 +61,7 @@ func (p Problem) String() string {
 	if p.path == "" {
 		return p.text
 	}
-	return texts.Current().Say("at", problemData{Path: p.path, Problem: p.text})
+	return texts.Current().Render("at", problemData{Path: p.path, Problem: p.text})
 }
 
 // JoinProblems returns problems in one text.
@@ -112,8 +112,8 @@ func (f *problemFinder) isDone(depth int) bool {
 func (f *problemFinder) add(path, text, want string) { f.addText(path, text, problemData{Want: want}) }
 
 func (f *problemFinder) addText(path, text string, data problemData) {
-	said := f.texts.Say(text, data)
-	p := Problem{path: display.Clip(path, maxProblemPath), text: display.Clip(said, maxProblemRunes)}
+	message := f.texts.Render(text, data)
+	p := Problem{path: display.Clip(path, maxProblemPath), text: display.Clip(message, maxProblemRunes)}
 	p.AboutNames = data.AboutNames
 	if len(f.found) < f.limit && !slices.Contains(f.found, p) {
 		f.found = append(f.found, p)
@@ -156,8 +156,8 @@ func (f *problemFinder) visit(node, value any, path string, depth int) {
 	f.checkCombinations(keywords, value, path, depth)
 }
 
-// fits reports whether nothing is known to be wrong with a value.
-func (f *problemFinder) fits(node, value any, depth int) bool {
+// isValid reports whether nothing is known to be wrong with a value.
+func (f *problemFinder) isValid(node, value any, depth int) bool {
 	part := problemFinder{walker: f.walker, texts: f.texts, ignoresBesideRef: f.ignoresBesideRef, limit: 1}
 	part.visit(node, value, "", depth)
 	f.steps = part.steps
@@ -234,17 +234,17 @@ func (f *problemFinder) checkType(keyword, value any, path string) bool {
 
 // addKinds adds that a value should be of one of some types.
 func (f *problemFinder) addKinds(types []string, kind, path string) {
-	var wanted []string
+	var wantedTypes []string
 	for _, name := range types {
 		if slices.Contains(jsonTypes, name) {
-			wanted = append(wanted, f.texts.Say("kind."+name, nil))
+			wantedTypes = append(wantedTypes, f.texts.Render("kind."+name, nil))
 		}
 	}
-	if len(wanted) == 0 {
+	if len(wantedTypes) == 0 {
 		f.add(path, "other", "")
 		return
 	}
-	f.addText(path, "type", problemData{Kinds: wanted, Is: f.texts.Say("kind."+kind, nil)})
+	f.addText(path, "type", problemData{Kinds: wantedTypes, Is: f.texts.Render("kind."+kind, nil)})
 }
 
 func (f *problemFinder) checkEnum(keywords map[string]any, value any, path string) bool {
@@ -282,7 +282,7 @@ func isEqualJSON(a, b any) bool {
 // limits are the keywords that bound a number, with what they mean.
 var limits = []struct {
 	keyword string
-	holds   func(value, limit float64) bool
+	isMet   func(value, limit float64) bool
 }{
 	{"minimum", func(value, limit float64) bool { return value >= limit }},
 	{"exclusiveMinimum", func(value, limit float64) bool { return value > limit }},
@@ -293,7 +293,7 @@ var limits = []struct {
 
 func (f *problemFinder) checkNumber(keywords map[string]any, value float64, path string) {
 	for _, l := range limits {
-		if limit, ok := numberOf(keywords[l.keyword]); ok && !l.holds(value, limit) {
+		if limit, ok := numberOf(keywords[l.keyword]); ok && !l.isMet(value, limit) {
 			f.add(path, l.keyword, formatNumber(limit))
 		}
 	}
@@ -435,12 +435,12 @@ func (f *problemFinder) checkCombinations(keywords map[string]any, value any, pa
 			f.checkAlternatives(alternatives, keyword == "oneOf", value, path, depth+1)
 		}
 	}
-	if s, ok := keywords["not"]; ok && f.hasSteps() && f.fits(s, value, depth+1) && f.hasSteps() && isFullyChecked(s) {
+	if s, ok := keywords["not"]; ok && f.hasSteps() && f.isValid(s, value, depth+1) && f.hasSteps() && isFullyChecked(s) {
 		f.add(path, "forbidden", "")
 	}
 	if condition, ok := keywords["if"]; ok && isFullyChecked(condition) {
 		branch := "else"
-		if f.fits(condition, value, depth+1) {
+		if f.isValid(condition, value, depth+1) {
 			branch = "then"
 		}
 		if s, ok := keywords[branch]; ok {
@@ -461,7 +461,7 @@ func (f *problemFinder) checkAlternatives(alternatives []any, exactlyOne bool, v
 		if f.isDone(depth) {
 			return
 		}
-		if f.fits(s, value, depth) {
+		if f.isValid(s, value, depth) {
 			fitting++
 		}
 		own := typesOf(f.keyword(s, "type"))

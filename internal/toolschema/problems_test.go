@@ -108,7 +108,7 @@ func TestProblems_AreShortAndPlainForAnySchema(t *testing.T) {
 		requirePlain(t, got)
 		requireNoGoSyntax(t, got)
 		require.Equal(t, got, JoinProblems(check.Problems(value)), "seed %d: %s", seed, text)
-		if got == texts.English().Say("other", nil) {
+		if got == texts.English().Render("other", nil) {
 			unspecific++
 		}
 	}

@@ -37,7 +37,7 @@ func Read(data []byte) (*schema.ParamsOneOf, error) {
 	if changed {
 		return FromTree(node)
 	}
-	return read(data, node) // in the order of its properties
+	return decode(data, node) // in the order of its properties
 }
 
 // withPrefixItems writes a tuple of an old draft as the new one does.
@@ -64,11 +64,11 @@ func FromTree(node map[string]any) (*schema.ParamsOneOf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(data, node)
+	return decode(data, node)
 }
 
-// read reads a schema from its text, of which node is the value.
-func read(data []byte, node map[string]any) (params *schema.ParamsOneOf, err error) {
+// decode reads a schema from its text, of which node is the value.
+func decode(data []byte, node map[string]any) (params *schema.ParamsOneOf, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			params, err = nil, fmt.Errorf("the schema cannot be read: %v", p)
@@ -176,19 +176,19 @@ func isLost(keyword string, value any) bool {
 }
 
 // exact returns a value with the digits of own, which it was read from.
-func exact(value, own any) any {
-	read, err := json.Marshal(value)
-	if err != nil || own == nil {
+func exact(value, original any) any {
+	decode, err := json.Marshal(value)
+	if err != nil || original == nil {
 		return value
 	}
-	if written, err := json.Marshal(own); err != nil || bytes.Equal(read, written) {
+	if encoded, err := json.Marshal(original); err != nil || bytes.Equal(decode, encoded) {
 		return value
 	}
-	return own
+	return original
 }
 
-func exactList(values []any, own any) []any {
-	list, _ := own.([]any)
+func exactList(values []any, originals any) []any {
+	list, _ := originals.([]any)
 	if len(list) != len(values) {
 		return list
 	}

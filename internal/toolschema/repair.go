@@ -31,10 +31,10 @@ func repair(s any, one func(map[string]any) (map[string]any, bool)) (repaired an
 		return map[string]any{}, true
 	}
 	node, changed = one(node)
-	own := !changed // whether node is still the caller's
+	isCallers := !changed // whether node is still the caller's
 	set := func(keyword string, value any) {
-		if own {
-			node, own = maps.Clone(node), false
+		if isCallers {
+			node, isCallers = maps.Clone(node), false
 		}
 		node[keyword], changed = value, true
 	}
@@ -298,15 +298,15 @@ func namedIn(kind int, v any) (object any, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	own := members
+	isCallers := members
 	set := func(name string, value any, keep bool) {
-		if len(own) > 0 && reflect.ValueOf(own).Pointer() == reflect.ValueOf(members).Pointer() {
-			own = maps.Clone(members)
+		if len(isCallers) > 0 && reflect.ValueOf(isCallers).Pointer() == reflect.ValueOf(members).Pointer() {
+			isCallers = maps.Clone(members)
 		}
 		if keep {
-			own[name] = value
+			isCallers[name] = value
 		} else {
-			delete(own, name)
+			delete(isCallers, name)
 		}
 	}
 	for name, member := range members {
@@ -321,7 +321,7 @@ func namedIn(kind int, v any) (object any, ok bool) {
 			set(name, names, ok)
 		}
 	}
-	return own, true
+	return isCallers, true
 }
 
 // namesIn returns a list of names, each once: one by itself is a list of it.
@@ -380,7 +380,7 @@ func typeIn(v any) (typ any, ok bool) {
 		return v, len(v) > 0
 	case []any:
 		var right []any
-		same := true
+		isEqual := true
 		for _, member := range v {
 			name := "null"
 			if member != nil {
@@ -391,13 +391,13 @@ func typeIn(v any) (typ any, ok bool) {
 				return nil, false
 			}
 			if slices.Contains(right, any(name)) {
-				same = false
+				isEqual = false
 				continue
 			}
-			same = same && member == any(name)
+			isEqual = isEqual && member == any(name)
 			right = append(right, name)
 		}
-		if same {
+		if isEqual {
 			return v, len(v) > 0
 		}
 		return right, len(right) > 0

@@ -148,9 +148,9 @@ func (s *typeSchema) typeText(depth int, comments bool) string {
 		}
 		return strings.Join(values, " | ")
 	}
-	if of := append(slices.Clone(s.AnyOf), s.OneOf...); len(of) > 0 && depth < maxDepth {
+	if alternatives := append(slices.Clone(s.AnyOf), s.OneOf...); len(alternatives) > 0 && depth < maxDepth {
 		var types []string
-		for _, o := range of {
+		for _, o := range alternatives {
 			if t := o.typeText(depth+1, comments); !slices.Contains(types, t) {
 				types = append(types, t)
 			}
@@ -159,12 +159,12 @@ func (s *typeSchema) typeText(depth int, comments bool) string {
 	}
 	switch t := s.Type.(type) {
 	case string:
-		return s.named(t, depth, comments)
+		return s.namedType(t, depth, comments)
 	case []any:
 		var types []string
 		for _, name := range t {
 			if name, ok := name.(string); ok {
-				types = append(types, s.named(name, depth, comments))
+				types = append(types, s.namedType(name, depth, comments))
 			}
 		}
 		return strings.Join(types, " | ")
@@ -175,7 +175,7 @@ func (s *typeSchema) typeText(depth int, comments bool) string {
 	return "any"
 }
 
-func (s *typeSchema) named(name string, depth int, comments bool) string {
+func (s *typeSchema) namedType(name string, depth int, comments bool) string {
 	switch name {
 	case "integer":
 		return "number"
@@ -211,8 +211,8 @@ func (s *typeSchema) object(depth int, comments bool) string {
 		if value := p.defaultText(); comments && s.optional(name) > 0 && p.isTypeOfDefault(value) {
 			text = property(name) + " = " + value
 		}
-		if about := oneLine(p.Description, maxComment); comments && about != "" {
-			text += " /* " + strings.ReplaceAll(about, "*/", "* /") + " */"
+		if comment := oneLine(p.Description, maxComment); comments && comment != "" {
+			text += " /* " + strings.ReplaceAll(comment, "*/", "* /") + " */"
 		}
 		fields = append(fields, text)
 	}

@@ -196,7 +196,7 @@ func (b *Backend) Close() error {
 func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	name, err := b.name(ctx, req.FilePath)
 	if err == nil {
-		err = b.way.do(func() error {
+		err = b.way.run(func() error {
 			return b.store.Write(ctx, &filesystem.WriteRequest{FilePath: name, Content: req.Content})
 		})
 	}
@@ -266,7 +266,7 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 	if err != nil {
 		return nil, 0, failed("reading", filePath, err)
 	}
-	err = b.way.do(func() error {
+	err = b.way.run(func() error {
 		content, size, err = b.store.ReadRange(ctx, name, offset, length)
 		return err
 	})
@@ -287,7 +287,7 @@ func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 			failure = failed("marking", filePath, err)
 		}
 	}
-	err := b.way.do(func() error { return b.store.MarkUsed(ctx, names...) })
+	err := b.way.run(func() error { return b.store.MarkUsed(ctx, names...) })
 	return cmp.Or(failed("marking", "", err), failure)
 }
 
@@ -307,7 +307,7 @@ func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time)
 	if err != nil {
 		return 0, 0, failed("deleting below", dir, err)
 	}
-	err = b.way.do(func() error {
+	err = b.way.run(func() error {
 		files, bytes, err = b.store.DeleteUnused(ctx, b.prefix+name, since)
 		if name == "" && errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -323,7 +323,7 @@ func (b *Backend) Stored(ctx context.Context, dir string) (files int, bytes int6
 	if err != nil {
 		return 0, 0, failed("looking through", dir, err)
 	}
-	err = b.way.do(func() error {
+	err = b.way.run(func() error {
 		files, bytes, err = b.store.Stored(ctx, b.prefix+name)
 		return err
 	})
@@ -348,7 +348,7 @@ func failed(doing, filePath string, err error) error {
 	switch {
 	case missing(err):
 		err = errors.Join(fs.ErrNotExist, err)
-	case taken(err):
+	case isNameTaken(err):
 		err = errors.Join(fs.ErrExist, err)
 	}
 	return fmt.Errorf("blobbackend: %s %q: %w", doing, filePath, err)

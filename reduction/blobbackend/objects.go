@@ -53,11 +53,11 @@ func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 
 // Create makes an object, unless there is one of this name.
 func (o objects) Create(ctx context.Context, name string, content io.Reader) error {
-	taken, err := o.exists(ctx, name)
+	exists, err := o.exists(ctx, name)
 	if err != nil {
 		return err
 	}
-	if taken {
+	if exists {
 		return fs.ErrExist
 	}
 	return o.save(ctx, name, content, onlyIfFree())
@@ -66,18 +66,18 @@ func (o objects) Create(ctx context.Context, name string, content io.Reader) err
 // CreateFirstFree makes an object under the first free name.
 func (o objects) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := &naming{names: names}
-	for taken := true; taken; {
+	for exists := true; exists; {
 		if !n.next() {
 			return "", fs.ErrExist
 		}
 		var err error
-		if taken, err = o.exists(ctx, n.name); err != nil {
+		if exists, err = o.exists(ctx, n.name); err != nil {
 			return "", err
 		}
 	}
 	s := &spool{src: content, tempDir: o.tempDir}
 	defer s.close()
-	err := o.saveAny(ctx, n, s.again)
+	err := o.saveAny(ctx, n, s.reopen)
 	if errors.Is(err, errNoRoom) {
 		err = o.saveThroughBucket(ctx, n, s)
 	}
@@ -88,15 +88,15 @@ func (o objects) CreateFirstFree(ctx context.Context, names func(attempt int) st
 }
 
 // saveAny stores what again returns under the current name, or the next one that is free.
-func (o objects) saveAny(ctx context.Context, n *naming, again func() (io.ReadCloser, error)) error {
+func (o objects) saveAny(ctx context.Context, n *naming, reopen func() (io.ReadCloser, error)) error {
 	for {
-		content, err := again()
+		content, err := reopen()
 		if err != nil {
 			return err
 		}
 		err = o.save(ctx, n.name, content, onlyIfFree())
 		_ = content.Close()
-		if !taken(err) {
+		if !isNameTaken(err) {
 			return err
 		}
 		if !n.next() {
@@ -124,7 +124,7 @@ func (o objects) saveThroughBucket(ctx context.Context, n *naming, s *spool) err
 }
 
 func (o objects) exists(ctx context.Context, name string) (bool, error) {
-	return within(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
+	return withTimeout(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
 }
 
 // stored reports whether an object is there that was written with these very options.
@@ -137,7 +137,7 @@ func (o objects) stored(ctx context.Context, name string, opts *blob.WriterOptio
 }
 
 func (o objects) attributes(ctx context.Context, name string) (*blob.Attributes, error) {
-	return within(ctx, o.limit, func(ctx context.Context) (*blob.Attributes, error) { return o.bucket.Attributes(ctx, name) })
+	return withTimeout(ctx, o.limit, func(ctx context.Context) (*blob.Attributes, error) { return o.bucket.Attributes(ctx, name) })
 }
 
 // save writes whole or not at all: cancelling a writer before it is closed leaves nothing.
@@ -269,13 +269,13 @@ func (o objects) MarkUsed(ctx context.Context, names ...string) error {
 	return failure
 }
 
-// each calls f for the objects below a directory, and returns the first error of f: an
+// eachObject calls f for the objects below a directory, and returns the first error of f: an
 // object that cannot go must not keep the others. If they are on S3, where is set to what it
 // calls the directory.
-func (o objects) each(ctx context.Context, dir string, where *s3.ListMultipartUploadsInput, f func(*blob.ListObject) error) error {
+func (o objects) eachObject(ctx context.Context, dir string, resume *s3.ListMultipartUploadsInput, f func(*blob.ListObject) error) error {
 	var failure error
-	for list := o.bucket.List(listOptions(dir, where)); ; {
-		object, err := within(ctx, o.limit, list.Next)
+	for list := o.bucket.List(listOptions(dir, resume)); ; {
+		object, err := withTimeout(ctx, o.limit, list.Next)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -296,7 +296,7 @@ func (o objects) each(ctx context.Context, dir string, where *s3.ListMultipartUp
 
 // Stored counts objects and their bytes.
 func (o objects) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
-	err = o.each(ctx, dir, new(s3.ListMultipartUploadsInput), func(object *blob.ListObject) error {
+	err = o.eachObject(ctx, dir, new(s3.ListMultipartUploadsInput), func(object *blob.ListObject) error {
 		if path.Base(object.Key) != usedName {
 			files++
 			bytes += object.Size
@@ -312,9 +312,9 @@ var errNothing = fmt.Errorf("nothing is stored there: %w", fs.ErrNotExist)
 func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	old := func(t time.Time) bool { return t.Add(clockMargin).Before(since) }
 	marks := markReader{lastUsed: o.lastUsed, now: time.Now}
-	where := new(s3.ListMultipartUploadsInput)
+	resume := new(s3.ListMultipartUploadsInput)
 	stored := false
-	err = o.each(ctx, dir, where, func(object *blob.ListObject) error {
+	err = o.eachObject(ctx, dir, resume, func(object *blob.ListObject) error {
 		stored = stored || path.Base(object.Key) != usedName
 		if !old(object.ModTime) {
 			return nil
@@ -326,8 +326,8 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 		if !used.IsZero() && !old(used) {
 			return nil
 		}
-		gone, err := o.delete(ctx, object.Key)
-		if gone > 0 && path.Base(object.Key) != usedName {
+		deleted, err := o.delete(ctx, object.Key)
+		if deleted > 0 && path.Base(object.Key) != usedName {
 			files++
 			bytes += object.Size
 		}
@@ -336,7 +336,7 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	if ctx.Err() != nil {
 		return files, bytes, ctx.Err()
 	}
-	err = errors.Join(err, giveUp(ctx, o, where, since))
+	err = errors.Join(err, giveUp(ctx, o, resume, since))
 	if err == nil && !stored {
 		err = errNothing
 	}
@@ -384,7 +384,7 @@ func (o objects) lastUsed(ctx context.Context, dir string) (time.Time, error) {
 
 // delete deletes an object and returns 1, or 0 if somebody else was faster.
 func (o objects) delete(ctx context.Context, key string) (int, error) {
-	_, err := within(ctx, o.limit, func(ctx context.Context) (none struct{}, err error) { return none, o.bucket.Delete(ctx, key) })
+	_, err := withTimeout(ctx, o.limit, func(ctx context.Context) (none struct{}, err error) { return none, o.bucket.Delete(ctx, key) })
 	switch {
 	case err == nil:
 		return 1, nil

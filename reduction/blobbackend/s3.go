@@ -72,14 +72,14 @@ func refused(err error) bool {
 }
 
 // listOptions are those for what is below a directory.
-func listOptions(dir string, where *s3.ListMultipartUploadsInput) *blob.ListOptions {
+func listOptions(dir string, resume *s3.ListMultipartUploadsInput) *blob.ListOptions {
 	if dir != "" && dir[len(dir)-1] != '/' {
 		dir += "/"
 	}
 	return &blob.ListOptions{Prefix: dir, BeforeList: func(as func(any) bool) error {
 		var in *s3.ListObjectsV2Input
 		if as(&in) {
-			where.Bucket, where.Prefix = in.Bucket, in.Prefix
+			resume.Bucket, resume.Prefix = in.Bucket, in.Prefix
 		}
 		return nil
 	}}
@@ -87,17 +87,17 @@ func listOptions(dir string, where *s3.ListMultipartUploadsInput) *blob.ListOpti
 
 // giveUp takes back the uploads that were begun before t and never finished. A server that
 // keeps no list of them has none to take back.
-func giveUp(ctx context.Context, o objects, where *s3.ListMultipartUploadsInput, t time.Time) error {
+func giveUp(ctx context.Context, o objects, resume *s3.ListMultipartUploadsInput, t time.Time) error {
 	var client *s3.Client
-	if where.Bucket == nil || !o.bucket.As(&client) {
+	if resume.Bucket == nil || !o.bucket.As(&client) {
 		return nil
 	}
 	if oldest := time.Now().Add(-abandonedAfter); t.After(oldest) {
 		t = oldest
 	}
-	pages := s3.NewListMultipartUploadsPaginator(client, where)
+	pages := s3.NewListMultipartUploadsPaginator(client, resume)
 	for pages.HasMorePages() {
-		page, err := within(ctx, o.limit, func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
+		page, err := withTimeout(ctx, o.limit, func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
 		if err != nil {
 			return unlessUnknown(err)
 		}
@@ -105,8 +105,8 @@ func giveUp(ctx context.Context, o objects, where *s3.ListMultipartUploadsInput,
 			if upload.Initiated == nil || !upload.Initiated.Before(t) {
 				continue
 			}
-			abort := &s3.AbortMultipartUploadInput{Bucket: where.Bucket, Key: upload.Key, UploadId: upload.UploadId}
-			_, err := within(ctx, o.limit, func(ctx context.Context) (*s3.AbortMultipartUploadOutput, error) {
+			abort := &s3.AbortMultipartUploadInput{Bucket: resume.Bucket, Key: upload.Key, UploadId: upload.UploadId}
+			_, err := withTimeout(ctx, o.limit, func(ctx context.Context) (*s3.AbortMultipartUploadOutput, error) {
 				return client.AbortMultipartUpload(ctx, abort)
 			})
 			if err != nil && codeOf(err) != "NoSuchUpload" { // somebody else was faster

@@ -30,8 +30,8 @@ const (
 // errNoRoom says that content cannot be kept on this machine.
 var errNoRoom = errors.New("no room for a temporary file")
 
-// taken reports whether an error says that a name is taken.
-func taken(err error) bool {
+// isNameTaken reports whether an error says that a name is taken.
+func isNameTaken(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -71,20 +71,20 @@ type spool struct {
 	pending []byte   // what came last and could not be kept
 }
 
-// again returns a reader of the content from its start. Only the last one may be used.
-func (s *spool) again() (io.ReadCloser, error) {
+// reopen returns a reader of the content from its start. Only the last one may be used.
+func (s *spool) reopen() (io.ReadCloser, error) {
 	if s.pending != nil {
 		return nil, errNoRoom
 	}
-	return io.NopCloser(io.MultiReader(s.kept(), s)), nil
+	return io.NopCloser(io.MultiReader(s.buffered(), s)), nil
 }
 
 // rest returns a reader of the content from its start, which keeps nothing.
 func (s *spool) rest() io.Reader {
-	return io.MultiReader(s.kept(), bytes.NewReader(s.pending), s.src)
+	return io.MultiReader(s.buffered(), bytes.NewReader(s.pending), s.src)
 }
 
-func (s *spool) kept() io.Reader {
+func (s *spool) buffered() io.Reader {
 	if s.file == nil {
 		return bytes.NewReader(s.start)
 	}

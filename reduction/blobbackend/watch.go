@@ -26,9 +26,9 @@ const restTime = 30 * time.Second
 type breaker struct {
 	now func() time.Time // if nil, time.Now
 
-	mu    sync.Mutex
-	down  error // why it could not be reached; nil if it could
-	retry time.Time
+	mu        sync.Mutex
+	lastError error // why it could not be reached; nil if it could
+	retry     time.Time
 }
 
 func (b *breaker) clock() time.Time {
@@ -38,8 +38,8 @@ func (b *breaker) clock() time.Time {
 	return b.now()
 }
 
-// do makes a call, unless the store could not be reached a short time ago.
-func (b *breaker) do(call func() error) error {
+// run makes a call, unless the store could not be reached a short time ago.
+func (b *breaker) run(call func() error) error {
 	if err := b.ready(); err != nil {
 		return err
 	}
@@ -53,9 +53,9 @@ func (b *breaker) doWith(content io.Reader, call func(content io.Reader) error) 
 	if err := b.ready(); err != nil {
 		return err
 	}
-	heard := &source{ctx: context.Background(), r: content}
-	err := call(heard)
-	if heard.err != nil {
+	tracked := &source{ctx: context.Background(), r: content}
+	err := call(tracked)
+	if tracked.err != nil {
 		b.note(context.Canceled)
 	} else {
 		b.note(err)
@@ -67,8 +67,8 @@ func (b *breaker) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock()
-	if b.down != nil && now.Before(b.retry) {
-		return fmt.Errorf("the store could not be reached: %w", b.down)
+	if b.lastError != nil && now.Before(b.retry) {
+		return fmt.Errorf("the store could not be reached: %w", b.lastError)
 	}
 	b.retry = now.Add(restTime) // while this call tries it, no other does
 	return nil
@@ -80,10 +80,10 @@ func (b *breaker) note(err error) {
 	defer b.mu.Unlock()
 	switch {
 	case unreachable(err):
-		b.down, b.retry = err, b.clock().Add(restTime)
-	case err == nil || missing(err) || taken(err):
-		b.down = nil
-	case b.down != nil:
+		b.lastError, b.retry = err, b.clock().Add(restTime)
+	case err == nil || missing(err) || isNameTaken(err):
+		b.lastError = nil
+	case b.lastError != nil:
 		b.retry = b.clock() // the next call may try
 	}
 }
@@ -152,11 +152,11 @@ func (w *watch) explain(err error) error {
 	return err
 }
 
-// within makes one call with a limit.
-func within[T any](ctx context.Context, limit time.Duration, call func(context.Context) (T, error)) (T, error) {
+// withTimeout makes one call with a limit.
+func withTimeout[T any](ctx context.Context, limit time.Duration, call func(context.Context) (T, error)) (T, error) {
 	ctx, w := watched(ctx, limit)
 	defer w.end()
 	w.begin()
-	got, err := call(ctx)
-	return got, w.explain(err)
+	value, err := call(ctx)
+	return value, w.explain(err)
 }

@@ -25,20 +25,20 @@ var files embed.FS
 
 var sentences = prompt.Load(files, "text")
 
-// words is what the sentences are made of. Each uses some of it.
-type words struct {
+// templateData is what the sentences are made of. Each uses some of it.
+type templateData struct {
 	Reason, What, Before, Shape string
 	Bytes, Most, At             int
 }
 
-func say(name string, w words) string { return sentences.Current().Say(name, w) }
+func renderText(name string, w templateData) string { return sentences.Current().Render(name, w) }
 
 // maxReason is how much of an error is shown, in bytes.
 const maxReason = 300
 
 // wrongSyntax says where a query is not jq.
 func wrongSyntax(query string, err error) string {
-	w := words{Reason: display.Short(err.Error(), maxReason), At: len(query)}
+	w := templateData{Reason: display.Short(err.Error(), maxReason), At: len(query)}
 	var parse *gojq.ParseError
 	if errors.As(err, &parse) {
 		w.At = min(max(parse.Offset-len(parse.Token), 0), len(query))
@@ -49,7 +49,7 @@ func wrongSyntax(query string, err error) string {
 		before = "…" + strings.ToValidUTF8(before[len(before)-shown:], "")
 	}
 	w.Before = quoted(before)
-	return say("syntax", w)
+	return renderText("syntax", w)
 }
 
 func quoted(s string) string {
@@ -71,28 +71,28 @@ var (
 
 // explain turns an error of a query into what the model reads.
 func (r *run) explain(err error) error {
-	w := words{Shape: shape(r.document), Most: r.most}
-	var not *refused
+	w := templateData{Shape: shape(r.document), Most: r.most}
+	var refusal *refused
 	var value gojq.ValueError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, errFirst):
-		return errors.New(say("first", w))
-	case errors.As(err, &not):
-		w.What = not.what
-		return errors.New(say("refused", w))
+		return errors.New(renderText("first", w))
+	case errors.As(err, &refusal):
+		w.What = refusal.reason
+		return errors.New(renderText("refused", w))
 	case errors.As(err, &value):
 		line, ok := encode(value.Value(), maxReason)
 		if !ok {
 			line = []byte("…")
 		}
 		w.Reason = string(line)
-		return errors.New(say("failed", w))
+		return errors.New(renderText("failed", w))
 	}
 	for _, limit := range []error{errSlow, errLarge, errDeep, errKey, errPattern} {
 		if errors.Is(err, limit) {
-			return errors.New(say(limit.Error(), w))
+			return errors.New(renderText(limit.Error(), w))
 		}
 	}
 	w.Reason = display.Short(err.Error(), maxReason)
@@ -103,7 +103,7 @@ func (r *run) explain(err error) error {
 	case strings.Contains(w.Reason, "expected an object"), strings.Contains(w.Reason, "expected an array"):
 		name = "no-object"
 	}
-	return errors.New(say(name, w))
+	return errors.New(renderText(name, w))
 }
 
 const (

@@ -11,11 +11,11 @@ import (
 
 // function says how a function of jq is guarded.
 type function struct {
-	in    string // guard of the input; if empty, none
-	args  string // guard of what each argument returns; if empty, none
-	by    string // guard of the input and the first argument, a value
-	puts  bool   // the arguments are paths at which something is put
-	whole string // what is to be written in its place
+	in          string // guard of the input; if empty, none
+	args        string // guard of what each argument returns; if empty, none
+	byArgument  string // guard of the input and the first argument, a value
+	puts        bool   // the arguments are paths at which something is put
+	replacement string // what is to be written in its place
 }
 
 // functions are those that a query may use, by name and number of arguments. Those without
@@ -43,14 +43,14 @@ var functions = func() map[string]function {
 	add(function{in: guardLetters}, "explode/0", "split/1")
 	add(function{in: guardNumber}, "tonumber/0", "fromjson/0")
 	add(function{in: guardSum}, "add/0")
-	add(function{by: guardEach}, "contains/1", "inside/1", "index/1", "rindex/1", "indices/1", "bsearch/1")
-	add(function{by: guardJoin}, "join/1")
+	add(function{byArgument: guardEach}, "contains/1", "inside/1", "index/1", "rindex/1", "indices/1", "bsearch/1")
+	add(function{byArgument: guardJoin}, "join/1")
 	// They look at the context, and charge what they read, while they search: see definitions.
 	add(function{}, "test/1", "test/2", "match/1", "match/2", "capture/1", "capture/2", "scan/1", "scan/2", "splits/1", "splits/2", "split/2", "sub/2", "sub/3", "gsub/2", "gsub/3")
-	add(function{by: guardPath}, "getpath/1", "setpath/2")
-	add(function{by: guardPaths}, "delpaths/1")
-	add(function{whole: "[path(f)] as $p | delpaths($p)"}, "del/1")
-	add(function{whole: "[f] | add"}, "add/1")
+	add(function{byArgument: guardPath}, "getpath/1", "setpath/2")
+	add(function{byArgument: guardPaths}, "delpaths/1")
+	add(function{replacement: "[path(f)] as $p | delpaths($p)"}, "del/1")
+	add(function{replacement: "[f] | add"}, "add/1")
 	return all
 }()
 
@@ -61,9 +61,9 @@ var growing = map[string]bool{"recurse/1": true, "recurse/2": true, "repeat/1": 
 var formats = map[string]bool{"@text": true, "@json": true, "@csv": true, "@tsv": true, "@html": true, "@uri": true, "@sh": true, "@base64": true, "@base64d": true}
 
 // refused is what a query may not use.
-type refused struct{ what string }
+type refused struct{ reason string }
 
-func (r *refused) Error() string { return r.what }
+func (r *refused) Error() string { return r.reason }
 
 // guarder changes a parsed query.
 type guarder struct{ err error }
@@ -75,9 +75,9 @@ func guard(q *gojq.Query) error {
 	return g.err
 }
 
-func (g *guarder) refuse(what string) {
+func (g *guarder) refuse(reason string) {
 	if g.err == nil {
-		g.err = &refused{what}
+		g.err = &refused{reason}
 	}
 }
 
@@ -354,8 +354,8 @@ func (g *guarder) function(t *gojq.Term, puts bool) {
 		g.refuse(key)
 		return
 	}
-	if rule.whole != "" {
-		g.expand(t, rule.whole)
+	if rule.replacement != "" {
+		g.expand(t, rule.replacement)
 		return
 	}
 	for i, arg := range f.Args {
@@ -364,20 +364,20 @@ func (g *guarder) function(t *gojq.Term, puts bool) {
 			f.Args[i] = pipe(inParentheses(arg), call(rule.args))
 		}
 	}
-	if rule.by != "" {
-		by := f.Args[0]
+	if rule.byArgument != "" {
+		argument := f.Args[0]
 		f.Args[0] = call(right)
 		inner := *t
-		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: bind(by, right, pipe(call(rule.by, call(right)), &gojq.Query{Term: &inner}))}
+		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: bind(argument, right, pipe(call(rule.byArgument, call(right)), &gojq.Query{Term: &inner}))}
 	} else if rule.in != "" {
 		g.wrap(t, rule.in)
 	}
 }
 
 // expand writes a function as the query that it stands for, with its argument as f.
-func (g *guarder) expand(t *gojq.Term, whole string) {
+func (g *guarder) expand(t *gojq.Term, replacement string) {
 	arg := t.Func.Args[0]
-	q, err := gojq.Parse(whole)
+	q, err := gojq.Parse(replacement)
 	if err != nil {
 		panic(err) // it is part of the program
 	}

@@ -50,11 +50,11 @@ func Query(ctx context.Context, query string, document []byte, maxBytes int) (an
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, errors.New(say("failed", words{Reason: display.Short(fmt.Sprint(p), maxReason)}))
+			answer, err = nil, errors.New(renderText("failed", templateData{Reason: display.Short(fmt.Sprint(p), maxReason)}))
 		}
 	}()
 	if len(query) > maxQuery {
-		return nil, errors.New(say("long", words{Bytes: len(query), Most: maxQuery}))
+		return nil, errors.New(renderText("long", templateData{Bytes: len(query), Most: maxQuery}))
 	}
 	parsed, err := gojq.Parse(query)
 	if err != nil {
@@ -62,7 +62,7 @@ func Query(ctx context.Context, query string, document []byte, maxBytes int) (an
 	}
 	value, values, ok := preview.Decode(string(document))
 	if !ok {
-		return nil, errors.New(say("no-json", words{}))
+		return nil, errors.New(renderText("no-json", templateData{}))
 	}
 	r := run{meter: newMeter(ctx, values+len(document)/16), document: value, most: maxBytes}
 	code, err := r.compile(parsed)
@@ -99,7 +99,7 @@ var errFirst = errors.New("the first value is too long")
 
 // collect writes the values of an answer.
 func (r *run) collect(values gojq.Iter) ([]byte, error) {
-	more := say("more", words{})
+	more := renderText("more", templateData{})
 	found := false // anything but null
 	var out bytes.Buffer
 	for n := 0; ; n++ {
@@ -114,9 +114,9 @@ func (r *run) collect(values gojq.Iter) ([]byte, error) {
 			return nil, err
 		}
 		left := r.most - out.Len() - len(more) - 1
-		line, fits := encode(v, left)
+		line, fitsInto := encode(v, left)
 		switch {
-		case fits:
+		case fitsInto:
 			out.Write(line)
 			out.WriteByte('\n')
 			found = found || v != nil
@@ -131,7 +131,7 @@ func (r *run) collect(values gojq.Iter) ([]byte, error) {
 
 // ended adds what the document holds to an answer that holds nothing.
 func (r *run) ended(out bytes.Buffer, found bool) []byte {
-	if hint := say("nothing", words{Shape: shape(r.document)}); !found && out.Len()+len(hint) <= r.most {
+	if hint := renderText("nothing", templateData{Shape: shape(r.document)}); !found && out.Len()+len(hint) <= r.most {
 		out.WriteString(hint)
 	}
 	return out.Bytes()
@@ -139,16 +139,16 @@ func (r *run) ended(out bytes.Buffer, found bool) []byte {
 
 // encode writes a value in at most most bytes.
 func encode(v any, most int) ([]byte, bool) {
-	if left := most; !fits(v, &left, 0) {
+	if left := most; !fitsInto(v, &left, 0) {
 		return nil, false
 	}
 	line, err := gojq.Marshal(v)
 	return line, err == nil && len(line) <= most
 }
 
-// fits reports whether a value may take at most left bytes, without writing it: the same
+// fitsInto reports whether a value may take at most left bytes, without writing it: the same
 // value may be in it very often.
-func fits(v any, left *int, level int) bool {
+func fitsInto(v any, left *int, level int) bool {
 	if *left--; *left < 0 || level > maxLevels {
 		return false
 	}
@@ -157,13 +157,13 @@ func fits(v any, left *int, level int) bool {
 		*left -= len(v) + 1
 	case []any:
 		for i := range v {
-			if !fits(v[i], left, level+1) {
+			if !fitsInto(v[i], left, level+1) {
 				return false
 			}
 		}
 	case map[string]any:
 		for k := range v {
-			if *left -= len(k) + 2; !fits(v[k], left, level+1) {
+			if *left -= len(k) + 2; !fitsInto(v[k], left, level+1) {
 				return false
 			}
 		}

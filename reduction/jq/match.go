@@ -75,7 +75,7 @@ func searching(m *meter) []gojq.CompilerOption {
 		gojq.WithIterFunction("_joined", 1, 1, func(v any, args []any) gojq.Iter {
 			text, _ := v.(string)
 			pieces, _ := args[0].([]any)
-			return joined(m, text, pieces)
+			return joinPieces(m, text, pieces)
 		}),
 	}
 }
@@ -100,9 +100,9 @@ type search struct {
 
 // expression is a compiled pattern.
 type expression struct {
-	first *regexp.Regexp
-	later *regexp.Regexp // the same after a character, at which it may look back
-	cost  int            // units for each character that is read
+	first      *regexp.Regexp
+	laterMatch *regexp.Regexp // the same after a character, at which it may look back
+	cost       int            // units for each character that is read
 }
 
 // newSearch begins one.
@@ -176,14 +176,14 @@ func expressionOf(m *meter, pattern, flags string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("invalid regular expression: %s", display.Short(err.Error(), maxReason))
 	}
-	later, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + pattern + ")")
+	laterMatch, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + pattern + ")")
 	if err != nil {
 		return nil, err
 	}
 	if m.expressions == nil || len(m.expressions) >= maxExpressions {
 		m.expressions = make(map[string]*expression)
 	}
-	e := &expression{first: first, later: later, cost: 1 + size/16}
+	e := &expression{first: first, laterMatch: laterMatch, cost: 1 + size/16}
 	m.expressions[key] = e
 	return e, nil
 }
@@ -218,7 +218,7 @@ func (s *search) next() []int {
 	from, e := 0, s.first
 	if s.at > 0 {
 		_, back := utf8.DecodeLastRuneInString(s.text[:s.at])
-		from, e = s.at-back, s.later
+		from, e = s.at-back, s.laterMatch
 	}
 	at := e.FindReaderSubmatchIndex(&reading{search: s, from: from})
 	if at == nil || s.meter.err != nil {
@@ -309,9 +309,9 @@ func (s *search) groups(at []int) []any {
 	return groups
 }
 
-// joined makes texts of pieces, the last of which ends each. Every other piece is a list: what stands
+// joinPieces makes texts of pieces, the last of which ends each. Every other piece is a list: what stands
 // before a match, what is put in its place in the first text, what in the second, and so on.
-func joined(m *meter, text string, pieces []any) gojq.Iter {
+func joinPieces(m *meter, text string, pieces []any) gojq.Iter {
 	place := 0
 	return iterator(func() (any, bool) {
 		place++
@@ -321,12 +321,12 @@ func joined(m *meter, text string, pieces []any) gojq.Iter {
 			if place >= len(list) {
 				continue
 			}
-			put, isText := list[place].(string)
+			replaced, isText := list[place].(string)
 			if !isText && list[place] != nil {
 				return fmt.Errorf("cannot add: %s and %s", brief(list[0]), brief(list[place])), true
 			}
-			parts = append(parts, list[0].(string), put)
-			size += len(list[0].(string)) + len(put)
+			parts = append(parts, list[0].(string), replaced)
+			size += len(list[0].(string)) + len(replaced)
 		}
 		if len(parts) == 0 {
 			return text, place == 1 // nothing was put anywhere

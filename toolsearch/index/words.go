@@ -109,7 +109,7 @@ func BM25(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 }
 
 // words are the lists, read on first use.
-var words = sync.OnceValue(func() *analysis.Words { return analysis.Read(analysis.Lists()) })
+var words = sync.OnceValue(func() *analysis.Lexicon { return analysis.ReadLexicon(analysis.Lists()) })
 
 // bm25Of is the index of a set.
 func bm25Of(s *catalog.Set) (*bm25.Index, error) {
@@ -125,7 +125,7 @@ func bm25Of(s *catalog.Set) (*bm25.Index, error) {
 	}, func(all []catalog.Selection[*postings.Segment]) *bm25.Index {
 		parts := make([]postings.Part, len(all))
 		for i, p := range all {
-			parts[i] = postings.Part{Segment: p.Segment, Has: p.Has}
+			parts[i] = postings.Part{Segment: p.Segment, Live: p.Has}
 		}
 		return bm25.Join(words(), parts...)
 	})

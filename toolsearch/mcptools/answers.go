@@ -21,7 +21,7 @@ type answerData struct {
 }
 
 // answerText renders one of the answers in the language that Eino is set to.
-func answerText(name string, w answerData) string { return answers.Current().Say(name, w) }
+func answerText(name string, w answerData) string { return answers.Current().Render(name, w) }
 
 // errorMark is what stands before the text of an error.
 func errorMark() string { return answers.Current().Pieces("failed")[0].Text }

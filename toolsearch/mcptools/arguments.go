@@ -62,7 +62,7 @@ func (r *restorer) parseString(text string, schemas []any) string {
 		return text
 	}
 	want := map[byte]string{'{': "object", '[': "array"}[inner[0]]
-	wanted := false
+	accepted := false
 	for _, s := range schemas {
 		types := r.allowedTypes(s, 0)
 		if types == nil {
@@ -71,9 +71,9 @@ func (r *restorer) parseString(text string, schemas []any) string {
 		if slices.Contains(types, "string") || !slices.Contains(types, want) {
 			return text
 		}
-		wanted = true
+		accepted = true
 	}
-	if !wanted {
+	if !accepted {
 		return text
 	}
 	return inner
@@ -193,16 +193,16 @@ func itemsAt(nodes []map[string]any, n int) (schemas []any) {
 
 // restoreObject restores the members of an object. One that has the own name of a property already keeps it.
 func (r *restorer) restoreObject(text string, nodes []map[string]any) string {
-	has := map[string]bool{}
+	names := map[string]bool{}
 	for key := range membersOf(text) {
-		has[key] = true
+		names[key] = true
 	}
 	var out strings.Builder
 	from := 0
 	for i := skip(text, 1, " \t\r\n,"); text[i] != '}'; i = skip(text, i, " \t\r\n,") {
 		end := jsontext.ValueEnd(text, i)
 		key := jsontext.Unescape(text[i+1 : end-1])
-		if name, renamed := r.names[key]; renamed && !has[name] && declares(nodes, name) {
+		if name, renamed := r.names[key]; renamed && !names[name] && declares(nodes, name) {
 			out.WriteString(text[from:i])
 			out.WriteString(display.Quoted(name))
 			key, from = name, end
@@ -232,18 +232,18 @@ func declares(nodes []map[string]any, name string) bool {
 // membersAt are the schemas of a member of an object.
 func (r *restorer) membersAt(nodes []map[string]any, name string) (schemas []any) {
 	for _, node := range nodes {
-		known := false
+		isDeclared := false
 		properties, _ := node["properties"].(map[string]any)
 		if s, ok := properties[name]; ok {
-			schemas, known = append(schemas, s), true
+			schemas, isDeclared = append(schemas, s), true
 		}
 		patterns, _ := node["patternProperties"].(map[string]any)
 		for pattern, s := range patterns {
 			if r.matches(pattern, name) {
-				schemas, known = append(schemas, s), true
+				schemas, isDeclared = append(schemas, s), true
 			}
 		}
-		if !known {
+		if !isDeclared {
 			schemas = append(schemas, node["additionalProperties"], node["unevaluatedProperties"])
 		}
 	}
@@ -251,8 +251,8 @@ func (r *restorer) membersAt(nodes []map[string]any, name string) (schemas []any
 }
 
 func (r *restorer) matches(pattern, name string) bool {
-	compiled, known := r.patterns[pattern]
-	if !known {
+	compiled, ok := r.patterns[pattern]
+	if !ok {
 		compiled, _ = regexp.Compile(pattern) // one that cannot be compiled matches nothing
 		r.patterns[pattern] = compiled
 	}

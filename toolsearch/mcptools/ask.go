@@ -148,8 +148,8 @@ func (c *pendingCall) answerQuestions(ctx context.Context, r *remoteTool) (refus
 func (c *pendingCall) askQuestion(ctx context.Context, r *remoteTool, q Question) (*mcp.ElicitResult, error) {
 	switch {
 	case r.servers.options.Ask:
-		isTarget, has, a := tool.GetResumeContext[Answer](ctx)
-		if isTarget && has && !c.answerUsed {
+		isTarget, ok, a := tool.GetResumeContext[Answer](ctx)
+		if isTarget && ok && !c.answerUsed {
 			c.answerUsed = true
 			result, problem := q.newElicitResult(a)
 			if c.Problem = problem; problem == "" {
@@ -188,7 +188,7 @@ func (q Question) validate() error {
 	return nil
 }
 
-// newElicitResult converts an answer to the form that the server gets, or says what is wrong with it.
+// newElicitResult converts an answer to the form for the server. The error describes an invalid answer.
 func (q Question) newElicitResult(a Answer) (result *mcp.ElicitResult, problem string) {
 	switch a.Action {
 	case "decline", "cancel":

@@ -57,7 +57,7 @@ func (c *clock) extend() {
 	}
 }
 
-// pause stops the clock until resume; ok is false if it stands still already, or the time is over.
+// pause stops the clock until resume. ok is false if it is stopped already, or the time is over.
 func (c *clock) pause() (resume func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -124,8 +124,8 @@ func (w wantServer) outcome(t *testing.T, servers map[string]Server, name string
 
 // differs says what is different from what must come of a server; nil for nothing.
 func (w wantServer) differs(servers map[string]Server, name string) error {
-	s, has := servers[name]
-	starts := has && !s.Disabled && s.problem == nil
+	s, ok := servers[name]
+	starts := ok && !s.Disabled && s.problem == nil
 	if starts != w.Starts {
 		return fmt.Errorf("starts: %v, because of: %v", starts, s.problem)
 	}
@@ -211,7 +211,7 @@ func (w wantServer) wayDiffers(s Server) error {
 		}
 	}
 	for _, name := range w.EnvAbsent {
-		if _, has := s.Env[name]; has {
+		if _, ok := s.Env[name]; ok {
 			return fmt.Errorf("the variable %s is set", name)
 		}
 	}

@@ -112,7 +112,7 @@ func metaOf[M adk.MessageType](history []M) (found []any) {
 	for _, m := range history {
 		for p := message.Parts(m); p.Next(); {
 			for item := p.Parts(); item.Next(); {
-				if meta, has := item.Output().Extra[ResultMetaKey]; has {
+				if meta, ok := item.Output().Extra[ResultMetaKey]; ok {
 					found = append(found, meta)
 				}
 			}

@@ -82,13 +82,13 @@ func (t *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.inner.RoundTrip(signed)
 	canRetry := t.headerFunc != nil && (r.Body == nil || r.GetBody != nil)
 	for n := 1; canRetry && n < maxTries && err == nil && resp.StatusCode == http.StatusUnauthorized; n++ {
-		again, next, ok := t.signAgain(r, generation)
+		retry, next, ok := t.signAgain(r, generation)
 		if !ok {
 			break
 		}
 		_ = resp.Body.Close()
 		generation = next
-		resp, err = t.inner.RoundTrip(again)
+		resp, err = t.inner.RoundTrip(retry)
 	}
 	noteDelivery(r, resp, err)
 	if err == nil {

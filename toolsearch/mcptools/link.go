@@ -232,15 +232,15 @@ func (l *link) handleFailure(err error) {
 	}
 	l.mu.Lock()
 	l.nextTry = time.Now().Add(l.nextPause())
-	known := l.state != StateConnecting && l.state != StateUp && l.err != nil && l.err.Error() == err.Error()
-	state, why := StateDown, new(failure)
-	if errors.As(err, &why) {
-		state = why.state
+	isRepeated := l.state != StateConnecting && l.state != StateUp && l.err != nil && l.err.Error() == err.Error()
+	state, cause := StateDown, new(failure)
+	if errors.As(err, &cause) {
+		state = cause.state
 	}
 	l.setState(state, err)
 	l.notifyWaiters()
 	l.mu.Unlock()
-	if !known {
+	if !isRepeated {
 		l.servers.emit(l.ctx, einolean.Event{Kind: einolean.KindServerDown, Server: l.name, Err: err})
 	}
 }
@@ -264,13 +264,13 @@ func (l *link) nextPause() time.Duration {
 // dropSession drops a session that is no longer usable. It ends in the background.
 func (l *link) dropSession(s *session, err error) {
 	l.mu.Lock()
-	mine := l.session == s && l.ctx.Err() == nil
+	isCurrent := l.session == s && l.ctx.Err() == nil
 	ended := make(chan struct{})
-	if mine {
+	if isCurrent {
 		l.session, l.sessionEnded = nil, ended
 	}
 	l.mu.Unlock()
-	if !mine {
+	if !isCurrent {
 		return
 	}
 	err = fmt.Errorf("the connection broke: %w", s.explain(err))
@@ -401,15 +401,15 @@ func earlier(a, b time.Time) time.Time {
 // waitSession returns a session for a call, which may have to be connected first. A call connects at
 // once, unless an attempt failed less than a second ago.
 func (l *link) waitSession(ctx context.Context) (*session, error) {
-	asked := int64(-1) // the attempts so far when it asked for one
+	attemptsBefore := int64(-1) // the attempts so far when it asked for one
 	for {
 		l.mu.Lock()
 		s, err, changed := l.session, l.err, l.changes
 		closed := l.isClosed || l.ctx.Err() != nil
-		failed := asked >= 0 && l.attempts > asked
-		tooSoon := asked < 0 && !l.isConnecting && time.Since(l.lastFail) < callPause
-		if s == nil && asked < 0 {
-			asked, l.connectNow = l.attempts, !tooSoon
+		failed := attemptsBefore >= 0 && l.attempts > attemptsBefore
+		tooSoon := attemptsBefore < 0 && !l.isConnecting && time.Since(l.lastFail) < callPause
+		if s == nil && attemptsBefore < 0 {
+			attemptsBefore, l.connectNow = l.attempts, !tooSoon
 		}
 		l.mu.Unlock()
 		switch {
@@ -485,9 +485,9 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 		redact: l.redact, ctx: ctx, cancel: end, lastOutput: &outputTail{}, work: &l.servers.work, wire: newWire(),
 		calls: map[string]*openCall{}, pageMemory: map[string]int64{},
 	}
-	late := time.AfterFunc(l.connectTimeout(), func() { end(errNoAnswer) })
+	timer := time.AfterFunc(l.connectTimeout(), func() { end(errNoAnswer) })
 	err = s.connect(l)
-	if !late.Stop() && err == nil {
+	if !timer.Stop() && err == nil {
 		err = errNoAnswer
 	}
 	if err != nil {
@@ -610,8 +610,8 @@ func (l *link) throttleNotices(took time.Duration) {
 		l.noticeWindowStart, l.noticeTime = now, 0
 	}
 	l.noticeTime += took
-	if until := now.Add(min(took, maxNoticePause)); l.noticeTime > noticeShare && l.noticesPausedUntil.Before(until) {
-		l.noticesPausedUntil = until
+	if pauseEnd := now.Add(min(took, maxNoticePause)); l.noticeTime > noticeShare && l.noticesPausedUntil.Before(pauseEnd) {
+		l.noticesPausedUntil = pauseEnd
 	}
 }
 
@@ -666,11 +666,11 @@ func (l *link) applyList(began int64, byNotice bool, s *session, tools []*mcp.To
 
 // newRemote makes the tool of a definition, or returns the last one if nothing changed.
 func (l *link) newRemote(t *mcp.Tool, instructions string, before *remoteTool) (*remoteTool, error) {
-	switch why := t.InputSchema.(type) {
+	switch inputSchema := t.InputSchema.(type) {
 	case oversizedSchema:
-		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(why), maxDefinition)
+		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(inputSchema), maxDefinition)
 	case unreadableSchema:
-		return nil, fmt.Errorf("its definition cannot be read: %w", why.error)
+		return nil, fmt.Errorf("its definition cannot be read: %w", inputSchema.error)
 	}
 	definition, err := json.Marshal(t)
 	if err != nil {
@@ -682,12 +682,12 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remoteTool) (
 	if len(definition) > maxDefinition {
 		return nil, fmt.Errorf("its definition has %d bytes, over %d", len(definition), maxDefinition)
 	}
-	params, mended, keys, err := repairedParameters(t)
+	params, repaired, keys, err := repairedParameters(t)
 	if err != nil {
 		return nil, err
 	}
 	r := &remoteTool{
-		servers: l.servers, hints: hintsOf(l.name, t), definition: definition, isRepaired: mended, propertyNames: keys,
+		servers: l.servers, hints: hintsOf(l.name, t), definition: definition, isRepaired: repaired, propertyNames: keys,
 		instructions: instructions,
 	}
 	extra := l.extra(r, t)
@@ -700,7 +700,7 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remoteTool) (
 	return r, nil
 }
 
-// extra is what a tool's info says besides its schema.
+// extra returns what a tool's info contains besides its schema.
 func (l *link) extra(r *remoteTool, t *mcp.Tool) map[string]any {
 	extra := r.hints.extra(t)
 	if output, ok := t.OutputSchema.(map[string]any); ok {
@@ -718,13 +718,13 @@ func (l *link) extra(r *remoteTool, t *mcp.Tool) map[string]any {
 	return extra
 }
 
-// redact takes secrets from what the server says: those that it was given too.
+// redact removes secrets from texts of the server: those that it received.
 func (l *link) redact(s *session, text string) string {
-	known := l.server.secrets()
+	secrets := l.server.secrets()
 	if s != nil && s.headers != nil {
-		known = append(known, s.headers.secrets()...)
+		secrets = append(secrets, s.headers.secrets()...)
 	}
-	return redact.Text(text, known...)
+	return redact.Text(text, secrets...)
 }
 
 // waitSessionLimited is waitSession, limited to the time that a call may take.
@@ -737,7 +737,7 @@ func (l *link) waitSessionLimited(ctx context.Context) (*session, error) {
 // unreachableAnswer is the answer where there is no session.
 func (l *link) unreachableAnswer(err error) string {
 	l.mu.Lock()
-	since, state := l.stateSince, l.state
+	stateSince, state := l.stateSince, l.state
 	l.mu.Unlock()
 	switch {
 	case errors.Is(err, errClosed):
@@ -745,7 +745,7 @@ func (l *link) unreachableAnswer(err error) string {
 	case state == StateSignIn:
 		return answerText("sign-in", answerData{Server: l.name})
 	}
-	return answerText("down", answerData{Server: l.name, Time: since.Format("15:04")})
+	return answerText("down", answerData{Server: l.name, Time: stateSince.Format("15:04")})
 }
 
 // busyAnswer is the answer to a call that the server did not accept, because it has too many.

@@ -53,10 +53,10 @@ func serverError(err error) *jsonrpc.Error {
 // isClientCode reports whether a code is the client's own: it is closing, or could not send.
 func isClientCode(code int64) bool { return code <= -32003 && code >= -32005 }
 
-// unreadableSchema stands for the schema of a tool whose definition cannot be read.
+// unreadableSchema is the schema of a tool whose definition cannot be read.
 type unreadableSchema struct{ error }
 
-// readTool reads the definition of one tool; nil for none. Its schemas keep every digit.
+// readTool reads the definition of one tool, or returns nil. Numbers in its schemas keep all digits.
 func readTool(definition string) *mcp.Tool {
 	if definition == "null" {
 		return nil
@@ -140,8 +140,8 @@ func (u *listUpdate) add(t *mcp.Tool) {
 	}
 	if t.Name == "" {
 		err := errNoName
-		if why, ok := t.InputSchema.(unreadableSchema); ok {
-			err = why.error
+		if unreadable, ok := t.InputSchema.(unreadableSchema); ok {
+			err = unreadable.error
 		}
 		u.refuse("", err)
 		return
@@ -150,20 +150,20 @@ func (u *listUpdate) add(t *mcp.Tool) {
 		u.refuse(t.Name, errors.New("the server lists it twice"))
 		return
 	}
-	made, err := l.newRemote(t, u.instructions, u.previous[t.Name])
+	remote, err := l.newRemote(t, u.instructions, u.previous[t.Name])
 	if err != nil {
 		u.refuse(t.Name, err)
 		return
 	}
-	if other, taken := u.ownNames[made.info.Name]; taken {
-		u.refuse(t.Name, fmt.Errorf("tool name %s collides with tool %q", made.info.Name, other))
+	if other, ok := u.ownNames[remote.info.Name]; ok {
+		u.refuse(t.Name, fmt.Errorf("tool name %s collides with tool %q", remote.info.Name, other))
 		return
 	}
-	u.ownNames[made.info.Name] = t.Name
-	u.remotes[t.Name] = made
-	u.tools = append(u.tools, made.tool)
-	if made != u.previous[t.Name] {
-		u.addedTools = append(u.addedTools, made)
+	u.ownNames[remote.info.Name] = t.Name
+	u.remotes[t.Name] = remote
+	u.tools = append(u.tools, remote.tool)
+	if remote != u.previous[t.Name] {
+		u.addedTools = append(u.addedTools, remote)
 	}
 }
 
@@ -182,7 +182,7 @@ func (u *listUpdate) refuse(name string, err error) {
 // maxEventNames is how many names an event holds.
 const maxEventNames = 20
 
-// change is what was added to the tools so far, and removed. A tool with a new definition is both.
+// change is the set of added and removed tools so far. A tool with a new definition is both.
 func (u *listUpdate) change(before *toolset.Set) *einolean.ToolChange {
 	c := &einolean.ToolChange{AddedCount: len(u.addedTools)}
 	bytes := 0

@@ -119,7 +119,7 @@ func HintsOf(info *schema.ToolInfo) Hints {
 	}
 }
 
-// hintsOf fills in what the specification says where the server says nothing.
+// hintsOf applies the defaults of the specification to missing hints.
 func hintsOf(server string, t *mcp.Tool) Hints {
 	h := Hints{Server: server, Tool: t.Name, Destructive: true, OpenWorld: true}
 	if a := t.Annotations; a != nil {
@@ -130,7 +130,7 @@ func hintsOf(server string, t *mcp.Tool) Hints {
 	return h
 }
 
-// extra is what ToolInfo.Extra holds of a tool.
+// extra returns the values of ToolInfo.Extra of a tool.
 func (h Hints) extra(t *mcp.Tool) map[string]any {
 	extra := map[string]any{
 		keyServer: h.Server, keyTool: h.Tool, keyReadOnly: h.ReadOnly, keyDestructive: h.Destructive,

@@ -123,13 +123,13 @@ func TestPublishedServerEverything(t *testing.T) {
 			if !mine {
 				continue
 			}
-			call, known := calls[name]
-			if !known { // one of a later version: whatever it does is an answer
+			call, ok := calls[name]
+			if !ok { // one of a later version: whatever it does is an answer
 				call.args = `{}`
 			}
 			answer := run(name, call.args)
 			require.Contains(t, answer, call.want, "%s over %s", name, way)
-			if known {
+			if ok {
 				require.NotContains(t, answer, "error: ", "%s over %s", name, way)
 			}
 		}

@@ -47,11 +47,11 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	// A pipe of our own, since Wait would close cmd's before all of it is read.
-	out, theirs, err := os.Pipe()
+	out, writeEnd, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stdout = theirs
+	cmd.Stdout = writeEnd
 	p := &process{
 		cmd: cmd, stdin: in, stdout: out, stderr: stderr, wire: c.wire, pace: c.pace,
 		mark: markVariable + "=" + rand.Text(), done: make(chan struct{}),
@@ -60,7 +60,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	started := make(chan error)
 	go p.run(started)
 	err = <-started
-	_ = theirs.Close()
+	_ = writeEnd.Close()
 	if err != nil {
 		_ = out.Close()
 		return nil, err
@@ -185,7 +185,7 @@ var inheritedVariablesWindows = []string{
 }
 
 // environment is the inherited variables, and the program's own.
-func environment(own map[string]string) []string {
+func environment(extra map[string]string) []string {
 	names := inheritedVariables
 	if runtime.GOOS == "windows" {
 		names = append(slices.Clone(inheritedVariables), inheritedVariablesWindows...)
@@ -196,7 +196,7 @@ func environment(own map[string]string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	for name, value := range own { // of two with the same name the last wins
+	for name, value := range extra { // of two with the same name the last wins
 		env = append(env, name+"="+value)
 	}
 	return env
@@ -215,9 +215,9 @@ type lineWriter struct {
 func (l *lineWriter) Write(data []byte) (int, error) {
 	n := len(data)
 	for {
-		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		line, rest, ok := bytes.Cut(data, []byte("\n"))
 		l.partial = append(l.partial, line...)
-		if !whole && len(l.partial) < maxLine {
+		if !ok && len(l.partial) < maxLine {
 			return n, nil
 		}
 		l.onLine(bytes.TrimSuffix(l.partial, []byte("\r")))

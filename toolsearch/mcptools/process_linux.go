@@ -21,15 +21,15 @@ func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 func killMarked(variable string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
 	for _, file := range files {
-		marked := func() bool {
+		hasMark := func() bool {
 			data, err := os.ReadFile(file)
 			return err == nil && bytes.Contains(append([]byte{0}, data...), []byte("\x00"+variable+"\x00"))
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || pid == os.Getpid() || !marked() {
+		if err != nil || pid == os.Getpid() || !hasMark() {
 			continue
 		}
-		if p, err := os.FindProcess(pid); err == nil && marked() { // what is found now keeps its number
+		if p, err := os.FindProcess(pid); err == nil && hasMark() { // what is found now keeps its number
 			_ = p.Kill()
 		}
 	}

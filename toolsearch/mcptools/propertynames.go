@@ -28,7 +28,7 @@ type propertyNames map[string]string
 func (r *schemaRepairer) renameProperties(wire map[string]any) (map[string]any, propertyNames) {
 	used := map[string]bool{}
 	collectProperties(wire, used)
-	var own propertyNames
+	var renamed propertyNames
 	shown := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(used)) {
 		if validProperty.MatchString(key) {
@@ -40,16 +40,16 @@ func (r *schemaRepairer) renameProperties(wire map[string]any) (map[string]any, 
 			end := fmt.Sprintf("_%d", n)
 			name = plain[:min(len(plain), maxPropertyName-len(end))] + end
 		}
-		if own == nil {
-			own = propertyNames{}
+		if renamed == nil {
+			renamed = propertyNames{}
 		}
-		used[name], shown[key], own[name] = true, name, key
+		used[name], shown[key], renamed[name] = true, name, key
 	}
-	if own == nil {
+	if renamed == nil {
 		return wire, nil
 	}
 	r.isChanged = true
-	return applyNames(wire, shown).(map[string]any), own
+	return applyNames(wire, shown).(map[string]any), renamed
 }
 
 // schemaMaps are the keywords whose value maps names to schemas.

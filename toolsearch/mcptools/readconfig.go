@@ -79,13 +79,13 @@ func (c configFile) server(name string, v *variables) Server {
 	if s.Disabled {
 		return s
 	}
-	written := s.URL
+	rawURL := s.URL
 	s = v.expand(s)
 	for _, unknown := range v.takeUnknown() {
 		problems.add(at, fmt.Errorf("${%s} is not set", unknown))
 	}
 	if err == nil {
-		s.check(name, written, &problems)
+		s.check(name, rawURL, &problems)
 	}
 	s.problem = errors.Join(problems...)
 	return s
@@ -101,7 +101,7 @@ func rawServers(data []byte) (configFile, error) {
 	c := configFile{servers: map[string]json.RawMessage{}}
 	hasServers := false
 	for _, key := range []string{"mcp_servers", "context_servers", "amp.mcpServers", "servers", "mcpServers"} {
-		if value, has := top[key]; has && string(value) != "null" {
+		if value, ok := top[key]; ok && string(value) != "null" {
 			hasServers = true
 			if err := c.addServers(key, value); err != nil {
 				return configFile{}, err
@@ -189,7 +189,7 @@ func namesOfServers(key string, value json.RawMessage, to *[]string) error {
 	return nil
 }
 
-// inLine says in which line a text is not JSON.
+// inLine returns the line of a JSON syntax error.
 func inLine(text []byte, err error) error {
 	var broken *json.SyntaxError
 	var other *json.UnmarshalTypeError

@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/jsontext"
 )
 
-// result is what a server answered to a call, in its own JSON.
+// result is the answer of a server to a call, in its own JSON.
 type result struct {
 	raw               string
 	contents          []string // blocks
@@ -78,7 +78,7 @@ func readResult(whole string) (*result, error) {
 // dropped, and so is one of more than 64 KB.
 const ResultMetaKey = "mcp.meta"
 
-// maxResultMeta is how many bytes of a result's _meta are kept: it stays in the history.
+// maxResultMeta limits the stored size of a result's _meta, because it stays in the history.
 const maxResultMeta = 64 << 10
 
 // parseMeta returns the part of a result's _meta that is kept. It copies, since the result may be
@@ -120,24 +120,24 @@ func (r *result) isKnown() bool {
 	return r.kind == "" || r.kind == kindComplete || r.kind == kindNeedsInput
 }
 
-// parts are what the model reads, in the order of the result. Without media only texts remain, and
-// name the rest.
+// parts returns the content for the model, in the order of the result. Without media, texts describe images and
+// audio.
 func (r *result) parts(media bool) []schema.ToolOutputPart {
 	if !r.isKnown() {
 		return []schema.ToolOutputPart{textPart(answerText("kind", answerData{Type: r.kind})), textPart(r.raw)}
 	}
 	var parts []schema.ToolOutputPart
-	told := newContentIndex()
+	index := newContentIndex()
 	for _, content := range r.contents {
 		if b := readBlock(content); b != nil {
 			parts = append(parts, b.part(media))
 			if len(r.structuredContent) > 0 {
-				told.add(b)
+				index.add(b)
 			}
 		}
 	}
 	for _, value := range r.structuredContent {
-		if text := told.remainder(value); text != "" {
+		if text := index.remainder(value); text != "" {
 			parts = append(parts, textPart(text))
 		}
 	}
@@ -249,7 +249,7 @@ func parseString(value string) (text string, ok bool) {
 // parseBase64 returns base64 data without line breaks, and without the header of a data URL.
 func parseBase64(text string) (data string, ok bool) {
 	if url, isURL := strings.CutPrefix(text, "data:"); isURL {
-		if head, data, has := strings.Cut(url, ","); has && strings.HasSuffix(strings.ToLower(head), ";base64") {
+		if head, data, isDataURL := strings.Cut(url, ","); isDataURL && strings.HasSuffix(strings.ToLower(head), ";base64") {
 			text = data
 		}
 	}
@@ -285,13 +285,13 @@ var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", 
 
 // mediaType returns the type of media: from the first bytes for images, otherwise the declared type if
 // there is one.
-func mediaType(data, called string) string {
+func mediaType(data, declared string) string {
 	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 684)&^3]) // enough to detect the type
 	detected := http.DetectContentType(head)
-	if called, _, _ = strings.Cut(strings.ToLower(called), ";"); called == "" || slices.Contains(imageTypes, detected) {
+	if declared, _, _ = strings.Cut(strings.ToLower(declared), ";"); declared == "" || slices.Contains(imageTypes, detected) {
 		return detected
 	}
-	return strings.TrimSpace(called)
+	return strings.TrimSpace(declared)
 }
 
 func imagePart(data, mimeType string, media bool) schema.ToolOutputPart {
@@ -329,7 +329,7 @@ func (b *block) resourcePart(media bool) schema.ToolOutputPart {
 	}
 }
 
-// decodedSize returns how many bytes base64 data stands for.
+// decodedSize returns the size of decoded base64 data.
 func decodedSize(data string) int {
 	return base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")
 }
@@ -359,8 +359,8 @@ func (x *contentIndex) add(b *block) {
 			x.partByValue[s] = len(x.parts) + 1
 		}
 	}
-	whole, ok := hashJSON(b.raw)
-	note(whole, ok)
+	hash, ok := hashJSON(b.raw)
+	note(hash, ok)
 	for _, text := range []string{b.fields["text"], b.resourceFields["text"]} {
 		if text != "" && b.kind != "" {
 			note(hashString(text), true)
@@ -368,7 +368,7 @@ func (x *contentIndex) add(b *block) {
 		}
 	}
 	note(hashString(b.data), b.data != "" && b.kind != "")
-	x.parts, x.blocks = append(x.parts, n), append(x.blocks, whole)
+	x.parts, x.blocks = append(x.parts, n), append(x.blocks, hash)
 }
 
 // remainder returns the part of structured content that the model must read in addition: nothing if

@@ -31,7 +31,7 @@ const (
 
 // repairedParameters reads the schema of a tool's arguments. It reports whether the schema was
 // repaired, and which properties were renamed.
-func repairedParameters(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys propertyNames, err error) {
+func repairedParameters(t *mcp.Tool) (params *schema.ParamsOneOf, repaired bool, keys propertyNames, err error) {
 	tree, ok := serverSchemaOf(t)
 	if !ok {
 		return nil, false, nil, errors.New("its schema is not an object")
@@ -50,14 +50,14 @@ func repairedParameters(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, k
 
 // serverSchemaOf returns the server's own schema of a tool's arguments. A missing schema means any
 // object. A string is parsed as JSON.
-func serverSchemaOf(t *mcp.Tool) (own map[string]any, ok bool) {
+func serverSchemaOf(t *mcp.Tool) (serverSchema map[string]any, ok bool) {
 	switch v := t.InputSchema.(type) {
 	case map[string]any:
 		return v, true
 	case string:
 		tree, err := decodeExact(json.RawMessage(v))
-		own, ok = tree.(map[string]any)
-		return own, ok && err == nil
+		serverSchema, ok = tree.(map[string]any)
+		return serverSchema, ok && err == nil
 	case []any: // an empty object of PHP
 		return map[string]any{}, len(v) == 0
 	}
@@ -299,8 +299,8 @@ func lookupReference(root map[string]any, ref string) (target map[string]any, ok
 
 // truncate returns a schema without nested schemas.
 func (r *schemaRepairer) truncate(node map[string]any) (short map[string]any) {
-	whole := node
-	defer func() { r.isChanged = r.isChanged || !reflect.DeepEqual(short, whole) }()
+	original := node
+	defer func() { r.isChanged = r.isChanged || !reflect.DeepEqual(short, original) }()
 	short = map[string]any{}
 	node = r.splitTypes(r.repairValues(node))
 	for _, keyword := range []string{"type", "description", "title"} {
@@ -342,8 +342,8 @@ func (r *schemaRepairer) splitTypes(node map[string]any) map[string]any {
 	var list []any
 	for _, typ := range types {
 		one := map[string]any{"type": typ}
-		for keyword, of := range map[string]string{"properties": "object", "required": "object", "additionalProperties": "object", "items": "array"} {
-			if v, has := node[keyword]; has && typ == of {
+		for keyword, wantedType := range map[string]string{"properties": "object", "required": "object", "additionalProperties": "object", "items": "array"} {
+			if v, ok := node[keyword]; ok && typ == wantedType {
 				one[keyword] = v
 			}
 		}
@@ -396,7 +396,7 @@ func (r *schemaRepairer) repairKeyword(keyword string, value any, level int, ref
 
 // setKeyword returns a copy of a schema in which a keyword has another value.
 func (r *schemaRepairer) setKeyword(node map[string]any, keyword string, value any) map[string]any {
-	if old, has := node[keyword]; has && reflect.DeepEqual(old, value) {
+	if old, ok := node[keyword]; ok && reflect.DeepEqual(old, value) {
 		return node
 	}
 	r.isChanged = true
@@ -407,7 +407,7 @@ func (r *schemaRepairer) setKeyword(node map[string]any, keyword string, value a
 
 // removeKeyword returns a copy of a schema without a keyword.
 func (r *schemaRepairer) removeKeyword(node map[string]any, keyword string) map[string]any {
-	if _, has := node[keyword]; !has {
+	if _, ok := node[keyword]; !ok {
 		return node
 	}
 	r.isChanged = true

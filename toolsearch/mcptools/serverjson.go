@@ -100,10 +100,10 @@ func readServer(data []byte) (Server, error) {
 	}
 	r := serverReader{urls: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		read, known := serverKeys[key]
+		read, ok := serverKeys[key]
 		switch {
 		case string(members[key]) == "null": // as if it was not there
-		case known:
+		case ok:
 			read(&r, key, members[key])
 		case restricts(key):
 			r.fail(key, "is unknown and may restrict what the server may do, so the server is not started: remove it, or use disabled, include or exclude")
@@ -196,11 +196,11 @@ func (r *serverReader) scalar(key string, value json.RawMessage) (text string, o
 	return string(value), true
 }
 
-func (r *serverReader) flag(key string, value json.RawMessage) (on bool) {
-	if json.Unmarshal(value, &on) != nil {
+func (r *serverReader) flag(key string, value json.RawMessage) (enabled bool) {
+	if json.Unmarshal(value, &enabled) != nil {
 		r.fail(key, "is %s and should be true or false", kindOfJSON(value))
 	}
-	return on
+	return enabled
 }
 
 // names reads a list of names, in which only a trailing * may stand for more than itself.
@@ -222,7 +222,7 @@ func (r *serverReader) names(key string, value json.RawMessage) (names []string,
 	return names, true
 }
 
-// typesByName are what programs call the kinds of servers.
+// typesByName maps the transport names of other programs to ours.
 var typesByName = map[string]string{
 	"stdio": "stdio", "local": "stdio", "http": "http", "streamable-http": "http", "streamable_http": "http", "streamablehttp": "http",
 	"remote": "http", "sse": "sse",
@@ -302,15 +302,15 @@ func (r *serverReader) readURL(key string, value json.RawMessage) {
 	}
 }
 
-// chooseURL chooses one of several addresses: the one whose key says more.
+// chooseURL chooses one of several addresses: the one with the more specific key.
 func (r *serverReader) chooseURL() {
 	chosen := ""
 	for _, key := range []string{"httpUrl", "url", "serverUrl"} {
-		text, has := r.urls[key]
+		text, ok := r.urls[key]
 		switch {
-		case has && chosen == "":
+		case ok && chosen == "":
 			r.server.URL, chosen = text, key
-		case has && text != r.server.URL:
+		case ok && text != r.server.URL:
 			r.warn(key, "has no effect beside %s", chosen)
 		}
 	}
@@ -343,10 +343,10 @@ func (r *serverReader) readDisabled(key string, value json.RawMessage) {
 }
 
 func (r *serverReader) readEnabled(key string, value json.RawMessage) {
-	var on bool
-	if err := json.Unmarshal(value, &on); err != nil {
+	var enabled bool
+	if err := json.Unmarshal(value, &enabled); err != nil {
 		r.flag(key, value)
-	} else if !on {
+	} else if !enabled {
 		r.server.Disabled = true
 	}
 }

@@ -145,8 +145,8 @@ func (s *Servers) Tools(ctx context.Context) (*toolset.Set, error) {
 		sets[i] = s.linkOf(u, name).waitTools(ctx, deadline)
 	}
 	set := s.union(u, sets)
-	if down := s.missingServers(u); len(down) > 0 {
-		return set, &toolset.Missing{Servers: down}
+	if missing := s.missingServers(u); len(missing) > 0 {
+		return set, &toolset.Missing{Servers: missing}
 	}
 	return set, nil
 }
@@ -154,13 +154,13 @@ func (s *Servers) Tools(ctx context.Context) (*toolset.Set, error) {
 // union returns the union of the sets, the same for the same sets.
 func (s *Servers) union(u *user, sets []*toolset.Set) *toolset.Set {
 	s.mu.Lock()
-	same := u.union != nil && slices.Equal(u.sets, sets)
-	if !same {
+	unchanged := u.union != nil && slices.Equal(u.sets, sets)
+	if !unchanged {
 		u.sets, u.union = sets, toolset.Union(sets...)
 	}
 	union, reported := u.union, u.collisions
 	s.mu.Unlock()
-	if !same {
+	if !unchanged {
 		collisions := s.reportCollisions(sets, reported)
 		s.mu.Lock()
 		u.collisions = collisions
@@ -175,8 +175,8 @@ func (s *Servers) reportCollisions(sets []*toolset.Set, reported map[string]bool
 	owners, collisions := map[string]string{}, map[string]bool{}
 	for i, set := range sets {
 		set.Select(func(info *schema.ToolInfo) bool {
-			owner, has := owners[info.Name]
-			if !has {
+			owner, ok := owners[info.Name]
+			if !ok {
 				owners[info.Name] = s.names[i]
 				return false
 			}
@@ -463,18 +463,18 @@ func (s *Servers) log(server string, line []byte) {
 
 // elicit asks Elicit. Its error, or an answer that does not fit, dismisses the question.
 func (s *Servers) elicit(ctx context.Context, q Question) *mcp.ElicitResult {
-	fits, err := callUser(ctx, "Elicit", func() (*mcp.ElicitResult, error) {
+	elicited, err := callUser(ctx, "Elicit", func() (*mcp.ElicitResult, error) {
 		a, err := s.options.Elicit(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		fits, _ := q.newElicitResult(a)
-		return fits, nil
+		elicited, _ := q.newElicitResult(a)
+		return elicited, nil
 	})
-	if err != nil || fits == nil {
+	if err != nil || elicited == nil {
 		return &mcp.ElicitResult{Action: "cancel"}
 	}
-	return fits
+	return elicited
 }
 
 // headers asks Header for one server's headers; nil if there is no Header.

@@ -161,7 +161,7 @@ var errLists = errors.New("the lists of tools take too much memory")
 // limitMemory replaces definitions that are too long. It fails if the remaining ones, with the other
 // pages that the client keeps, take too much memory.
 func (s *session) limitMemory(cursor string, page *mcp.ListToolsResult) error {
-	kept := int64(0)
+	memoryUsed := int64(0)
 	for i, t := range page.Tools {
 		if t == nil {
 			continue
@@ -171,12 +171,12 @@ func (s *session) limitMemory(cursor string, page *mcp.ListToolsResult) error {
 			page.Tools[i] = &mcp.Tool{Name: t.Name, InputSchema: oversizedSchema(bytes)}
 			continue
 		}
-		kept += memory
+		memoryUsed += memory
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listMemory += kept - s.pageMemory[cursor]
-	s.pageMemory[cursor] = kept
+	s.listMemory += memoryUsed - s.pageMemory[cursor]
+	s.pageMemory[cursor] = memoryUsed
 	if s.listMemory > maxList {
 		page.Tools = nil
 		return errLists
@@ -289,8 +289,8 @@ func (s *session) readAnswer(frame *mcp.CallToolResult, err error) (*result, err
 	}
 	k, ok := s.wire.takeResult(frame.Meta)
 	if !ok { // the connection is of a kind that shows no messages
-		whole, err := json.Marshal(frame)
-		k = storedResult{string(whole), err}
+		encoded, err := json.Marshal(frame)
+		k = storedResult{string(encoded), err}
 	}
 	if k.err != nil {
 		return nil, k.err

@@ -80,9 +80,9 @@ func (m *messageReader) readPiece() {
 func (m *messageReader) finishLine() {
 	size := m.line.size
 	line := bytes.TrimRight(m.line.clientMessage(m.wire), " \t\r\n")
-	over := m.line.exceedsLimit()
+	tooLong := m.line.exceedsLimit()
 	m.line = boundedMessage{}
-	if over && line == nil {
+	if tooLong && line == nil {
 		m.ready, m.err = nil, errTooLarge
 		return
 	}

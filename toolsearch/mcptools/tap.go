@@ -110,27 +110,27 @@ func (b *body) readMessage() {
 func (b *body) readEvent() {
 	var fields []byte
 	var data boundedMessage
-	has := false
+	hasData := false
 	for first, size := true, 0; ; {
 		piece, err := b.reader.ReadSlice('\n')
 		partial := errors.Is(err, bufio.ErrBufferFull)
 		size += len(piece)
-		isData := first && bytes.HasPrefix(piece, []byte("data:")) || !first && has && data.lineOpen
+		isData := first && bytes.HasPrefix(piece, []byte("data:")) || !first && hasData && data.lineOpen
 		switch {
 		case isData:
-			has = true
+			hasData = true
 			data.addLine(piece, first, partial)
 		case len(fields)+len(piece) > maxLine:
 			b.err = errTooLarge
 			return
 		case first && len(bytes.TrimRight(piece, "\r\n")) == 0 && (err == nil || size == 0):
-			b.finishEvent(fields, has, &data, size, err)
+			b.finishEvent(fields, hasData, &data, size, err)
 			return
 		default:
 			fields = append(fields, piece...)
 		}
 		if err != nil && !partial {
-			b.finishEvent(fields, has, &data, size, err)
+			b.finishEvent(fields, hasData, &data, size, err)
 			return
 		}
 		first = !partial
@@ -138,13 +138,13 @@ func (b *body) readEvent() {
 }
 
 // finishEvent makes an event with these fields and this data ready.
-func (b *body) finishEvent(fields []byte, has bool, data *boundedMessage, size int, err error) {
+func (b *body) finishEvent(fields []byte, hasData bool, data *boundedMessage, size int, err error) {
 	b.err = err
 	if size == 0 {
 		return
 	}
 	b.ready = fields
-	if has {
+	if hasData {
 		message := data.clientMessage(b.wire)
 		if message == nil && data.exceedsLimit() {
 			b.ready, b.err = nil, errTooLarge
@@ -213,11 +213,11 @@ func (m *boundedMessage) clientMessage(w *wire) []byte {
 	if len(m.chunks) == 1 {
 		return w.receive(m.chunks[0])
 	}
-	whole := make([]byte, 0, m.size)
+	joined := make([]byte, 0, m.size)
 	for i, chunk := range m.chunks {
-		whole, m.chunks[i] = append(whole, chunk...), nil
+		joined, m.chunks[i] = append(joined, chunk...), nil
 	}
-	return w.receive(whole)
+	return w.receive(joined)
 }
 
 // tapTransport returns a transport of the user whose messages are shown to the wire. Only an HTTP

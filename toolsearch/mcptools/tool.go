@@ -107,8 +107,8 @@ func (t *remoteTool) converse(ctx context.Context, text string) (*result, string
 	}
 	defer done()
 	p := &pendingCall{}
-	if _, has, asked := tool.GetInterruptState[*pendingCall](ctx); has && asked != nil {
-		p = asked
+	if _, wasInterrupted, pending := tool.GetInterruptState[*pendingCall](ctx); wasInterrupted && pending != nil {
+		p = pending
 	}
 	l := t.servers.linkOf(u, t.hints.Server)
 	clock := newClock(l.timeout(), p.Spent)
@@ -146,7 +146,7 @@ func (t *remoteTool) attempt(
 	if err != nil {
 		return nil, t.questionAnswer(err), nil
 	}
-	for again := false; ; again = true {
+	for isRetry := false; ; isRetry = true {
 		s, err := l.waitSessionLimited(ctx)
 		if err != nil {
 			return nil, l.unreachableAnswer(err), ctx.Err()
@@ -155,9 +155,9 @@ func (t *remoteTool) attempt(
 		if err != nil {
 			return nil, answerText("failed", answerData{Text: l.redact(s, err.Error())}), ctx.Err()
 		}
-		var sent delivery
+		var progress delivery
 		params := &mcp.CallToolParams{Meta: meta, Name: t.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
-		result, err := s.callTool(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
+		result, err := s.callTool(context.WithValue(ctx, deliveryKey{}, &progress), params, clock)
 		l.handleCallEnd(s, t.hints)
 		if err == nil {
 			return result, "", nil
@@ -166,11 +166,11 @@ func (t *remoteTool) attempt(
 			return nil, "", ctx.Err()
 		}
 		answer, broken := l.failureAnswer(s, err)
-		if after := sent.retryAfter.Load(); after != nil {
+		if after := progress.retryAfter.Load(); after != nil {
 			return nil, l.busyAnswer(s, err, *after), nil
 		}
-		harmless := t.hints.ReadOnly || t.hints.Idempotent || sent.isRejected.Load()
-		if !broken || again || !harmless || len(responses) > 0 {
+		harmless := t.hints.ReadOnly || t.hints.Idempotent || progress.isRejected.Load()
+		if !broken || isRetry || !harmless || len(responses) > 0 {
 			return nil, answer, nil
 		}
 	}
@@ -222,7 +222,7 @@ func (t *remoteTool) noSessionAnswer(err error) string {
 	return answerText("user", answerData{Server: t.hints.Server})
 }
 
-// arguments are what the model sent, if it is an object; nothing is an empty one.
+// arguments returns the model's arguments if they are an object; missing arguments are an empty object.
 func arguments(text string) (json.RawMessage, bool) {
 	data := bytes.TrimSpace([]byte(text))
 	if len(data) == 0 || string(data) == "null" {

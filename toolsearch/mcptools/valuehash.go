@@ -193,7 +193,7 @@ func (r *hashReader) readNumber() (s valueHash, ok bool) {
 		r.offset++
 	}
 	sign := r.text[start:r.offset]
-	whole := r.readDigits()
+	integer := r.readDigits()
 	fraction := ""
 	if r.offset < len(r.text) && r.text[r.offset] == '.' {
 		r.offset++
@@ -202,14 +202,14 @@ func (r *hashReader) readNumber() (s valueHash, ok bool) {
 		}
 	}
 	exponent, ok := r.readExponent()
-	if !ok || whole == "" || len(whole) > 1 && whole[0] == '0' {
+	if !ok || integer == "" || len(integer) > 1 && integer[0] == '0' {
 		return s, false
 	}
 	power, err := strconv.ParseInt(exponent, 10, 32)
 	if err != nil {
 		return hashKind('e', r.text[start:r.offset]), true
 	}
-	digits := strings.TrimLeft(whole+fraction, "0")
+	digits := strings.TrimLeft(integer+fraction, "0")
 	short := strings.TrimRight(digits, "0")
 	if short == "" {
 		return hashKind('0', sign), true

@@ -17,7 +17,7 @@ import (
 // kindConfig is the message of a warning about a server in a configuration file.
 const kindConfig = "mcp_config"
 
-// configWarning is what is wrong with a server in a configuration file.
+// configWarning describes a problem with a server in a configuration file.
 type configWarning struct{ server, text string }
 
 // LogValue names the server, and what is wrong.
@@ -25,7 +25,7 @@ func (w configWarning) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("server", w.server), slog.String("error", strings.ReplaceAll(w.text, "\n", "; ")))
 }
 
-// logConfig logs what a configuration file says that has no effect, and which servers it does not let start.
+// logConfig logs settings without effect, and servers that cannot start.
 func logConfig(ctx context.Context, servers map[string]Server) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		server := servers[name]

@@ -103,7 +103,7 @@ func (w *wire) receive(message []byte) []byte {
 	return limitDepth(message)
 }
 
-// answerIn is the result in a message, and the id of the request; "" if it has none.
+// answerIn returns the result in a message, and the request ID, or "".
 func answerIn(message string) (id, result string) {
 	for key, value := range membersOf(message) {
 		switch key {

@@ -27,7 +27,7 @@ type advice struct {
 // The limits from which the presets save anything: see toolsearch.Recommended and
 // reduction.Recommended. A test compares them.
 const (
-	minTokensToHide         = 3_000  // tokens of tool definitions
+	minTokensToHide   = 3_000  // tokens of tool definitions
 	maxLengthForTrunc = 10_000 // bytes of a result
 	previewBytesLeft  = 3_300  // of a truncated result
 	maxTokensForClear = 32_000 // tokens of a request

@@ -216,7 +216,9 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 // isCompacted reports whether the request lacks content of earlier requests: results were cleared,
 // or replaced by a reference to an equal one. A result that was truncated when it returned was
 // never in the conversation as a whole.
-func isCompacted(c *window.ModelCall) bool { return c.OmittedTokens.Cleared > 0 || c.OmittedTokens.Referred > 0 }
+func isCompacted(c *window.ModelCall) bool {
+	return c.OmittedTokens.Cleared > 0 || c.OmittedTokens.Referred > 0
+}
 
 // usage is a count of tokens that the provider reported, by the name of its attribute.
 type usage struct {

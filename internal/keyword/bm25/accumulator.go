@@ -33,11 +33,11 @@ type docState struct {
 	carried        bool    // a term matched that is more than a character of a word
 }
 
-// keptDoc is a document that meets a query's requirements, with its scores.
-type keptDoc struct {
+// candidate is a document that meets a query's requirements, with its scores.
+type candidate struct {
 	doc            uint32
 	terms          uint64  // of the first maxOpen, those that match
-	fits           bool    // it is an answer to a clause, or named
+	isAnswer       bool    // it is an answer to a clause, or named
 	total, covered float64 // the sum over the terms, and the share of the query
 	score          float64 // 0 means not computed yet
 }
@@ -57,28 +57,28 @@ type accumulator struct {
 
 // scores are those of documents.
 type scores struct {
-	states  []docState
-	touched []uint32
-	kept    []keptDoc
-	place   []uint32 // of each document in kept, plus 1
-	top     float64  // the highest score in kept
+	states   []docState
+	touched  []uint32
+	eligible []candidate
+	place    []uint32 // index of each document in eligible, plus 1
+	top      float64  // the highest score in eligible
 }
 
 // marks say what the query mentions.
 type marks struct {
-	mentions []uint8  // by token: the scopes in which it stands for a term
-	marked   []uint32 // tokens with a mention
-	servers  bool     // the query has words of a server's name
+	mentions  []uint8  // by token: the scopes in which it stands for a term
+	mentioned []uint32 // tokens with a mention
+	servers   bool     // the query has words of a server's name
 }
 
 // scratch is memory for one step after another.
 type scratch struct {
-	shares [maxOpen]float64
-	best   names.TopK[scored]
-	terms  []term // of a clause
-	proofs []proof
-	said   []uint32             // tokens that say something for a document
-	fits   []map[uint32]float64 // of the clauses
+	shares        [maxOpen]float64
+	best          names.TopK[scored]
+	terms         []term // of a clause
+	proofs        []proof
+	countedTokens []uint32             // tokens counted as evidence for a document
+	clauseFits    []map[uint32]float64 // of the clauses
 }
 
 var accumulators = sync.Pool{New: func() any {
@@ -89,7 +89,7 @@ var accumulators = sync.Pool{New: func() any {
 }}
 
 // accumulatorOf returns scratch memory for a search of x, with what is known about words.
-func accumulatorOf(x *postings.View, words *analysis.Words) *accumulator {
+func accumulatorOf(x *postings.View, words *analysis.Lexicon) *accumulator {
 	acc := accumulators.Get().(*accumulator)
 	if acc.x == x {
 		return acc
@@ -111,13 +111,13 @@ const (
 // release clears the state of the search, and returns the memory.
 func (acc *accumulator) release() {
 	acc.clear()
-	for i := range acc.kept {
-		acc.place[acc.kept[i].doc] = 0
+	for i := range acc.eligible {
+		acc.place[acc.eligible[i].doc] = 0
 	}
-	for _, token := range acc.marked {
+	for _, token := range acc.mentioned {
 		acc.mentions[token] = 0
 	}
-	acc.kept, acc.marked, acc.top, acc.servers = acc.kept[:0], acc.marked[:0], 0, false
+	acc.eligible, acc.mentioned, acc.top, acc.servers = acc.eligible[:0], acc.mentioned[:0], 0, false
 	acc.parser.forget()
 	clear(acc.terms[:cap(acc.terms)])
 
@@ -135,14 +135,14 @@ func (acc *accumulator) clear() {
 // mark notes that a token stands for a term.
 func (acc *accumulator) mark(token uint32, s uint8) {
 	if acc.mentions[token] == 0 {
-		acc.marked = append(acc.marked, token)
+		acc.mentioned = append(acc.mentioned, token)
 	}
 	acc.mentions[token] |= s
 }
 
 // unmark removes the marks in a scope.
 func (acc *accumulator) unmark(s uint8) {
-	for _, token := range acc.marked {
+	for _, token := range acc.mentioned {
 		acc.mentions[token] &^= s
 	}
 }
@@ -167,7 +167,7 @@ type match struct {
 
 // add records that the documents of a segment with a token match a term.
 func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
-	for _, u := range p.Of(id) {
+	for _, u := range p.Postings(id) {
 		if !p.Has(u.Doc) {
 			continue
 		}
@@ -200,35 +200,34 @@ func (acc *accumulator) keep(q *parsedQuery, importance float64) {
 		if s.met != int32(len(q.required)) || q.needsWords && !s.carried {
 			continue
 		}
-		acc.kept = append(acc.kept, keptDoc{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
-		acc.place[doc] = uint32(len(acc.kept))
+		acc.eligible = append(acc.eligible, candidate{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
+		acc.place[doc] = uint32(len(acc.eligible))
 	}
-	for i := range acc.kept {
-		if k := &acc.kept[i]; acc.most(k) > acc.top {
+	for i := range acc.eligible {
+		if k := &acc.eligible[i]; acc.maxScore(k) > acc.top {
 			acc.top = max(acc.top, acc.score(k))
 		}
 	}
 }
 
 // find returns a document that was kept, or nil.
-func (acc *accumulator) find(doc uint32) *keptDoc {
+func (acc *accumulator) find(doc uint32) *candidate {
 	if at := acc.place[doc]; at > 0 {
-		return &acc.kept[at-1]
+		return &acc.eligible[at-1]
 	}
 	return nil
 }
 
 // score returns the score of a document for the whole query.
-func (acc *accumulator) score(k *keptDoc) float64 {
+func (acc *accumulator) score(k *candidate) float64 {
 	if k.score == 0 {
 		k.score = finalScore(k.total, acc.naming(k.doc, inQuery), k.covered)
 	}
 	return k.score
 }
 
-// most is an upper bound of a document's score. Most documents are far from the best,
-// and their names need no check.
-func (acc *accumulator) most(k *keptDoc) float64 {
+// maxScore returns an upper bound of a document's score, so that most documents need no check of their names.
+func (acc *accumulator) maxScore(k *candidate) float64 {
 	return finalScore(k.total, acc.mostNaming(), k.covered)
 }
 
@@ -254,8 +253,8 @@ func (acc *accumulator) naming(doc uint32, s uint8) float64 {
 func (acc *accumulator) isServerNamed(doc uint32) bool {
 	p := acc.x.PartOfDoc(doc)
 	isNamed := func(id uint32) bool { return acc.mentions[p.FirstToken+id]&asWritten != 0 }
-	words, whole := p.ServerOf(doc - p.FirstDoc)
-	if whole != postings.NoToken && isNamed(whole) {
+	words, fullName := p.ServerOf(doc - p.FirstDoc)
+	if fullName != postings.NoToken && isNamed(fullName) {
 		return true
 	}
 	return len(words) > 0 && !slices.ContainsFunc(words, func(id uint32) bool { return !isNamed(id) })
@@ -296,8 +295,8 @@ func (acc *accumulator) compare(a, b scored) int {
 	return acc.x.Compare(a.doc, b.doc)
 }
 
-// takes reports whether a document that scores at most most can be one of the best.
-func (acc *accumulator) takes(most float64) bool {
+// mayEnter reports whether a document with a score of at most most can be among the best.
+func (acc *accumulator) mayEnter(most float64) bool {
 	last, full := acc.best.Last()
 	return !full || most >= last.score
 }
@@ -314,7 +313,7 @@ func (acc *accumulator) scoreWhole(ctx context.Context, q *parsedQuery) error {
 	acc.keep(q, importance)
 	for _, doc := range q.named {
 		if k := acc.find(doc); k != nil {
-			k.fits = true
+			k.isAnswer = true
 		}
 	}
 	return ctx.Err()
@@ -338,7 +337,7 @@ func (acc *accumulator) scoreClauses(ctx context.Context, q *parsedQuery) ([]cla
 		c := clause{weight: hits[0].score, fit: acc.fit(len(clauses))}
 		for _, h := range hits {
 			c.fit[h.doc] = h.score / hits[0].score
-			acc.find(h.doc).fits = true
+			acc.find(h.doc).isAnswer = true
 		}
 		most = max(most, c.weight)
 		clauses = append(clauses, c)
@@ -367,7 +366,7 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 	for _, doc := range acc.touched {
 		s := &acc.states[doc]
 		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
-		if acc.find(doc) != nil && acc.takes(finalScore(total, acc.mostNaming(), covered)) {
+		if acc.find(doc) != nil && acc.mayEnter(finalScore(total, acc.mostNaming(), covered)) {
 			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
 		}
 	}
@@ -376,18 +375,18 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 
 // fit returns an empty fit for the nth clause.
 func (acc *accumulator) fit(n int) map[uint32]float64 {
-	if n == len(acc.fits) {
-		acc.fits = append(acc.fits, make(map[uint32]float64, clauseHits))
+	if n == len(acc.clauseFits) {
+		acc.clauseFits = append(acc.clauseFits, make(map[uint32]float64, clauseHits))
 	}
-	clear(acc.fits[n])
-	return acc.fits[n]
+	clear(acc.clauseFits[n])
+	return acc.clauseFits[n]
 }
 
 // finalScore combines a document's scores for the whole query and for its clauses. A
 // document that the query names is above all others.
-func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause) float64 {
+func (acc *accumulator) finalScore(k *candidate, q *parsedQuery, clauses []clause) float64 {
 	score := acc.score(k)
-	if !k.fits {
+	if !k.isAnswer {
 		return score
 	}
 	score += float64(acc.top * bonus(clauses, k.doc))
@@ -398,11 +397,11 @@ func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause)
 }
 
 func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []scored {
-	most := len(acc.kept)
+	most := len(acc.eligible)
 	if limit > 0 {
 		most = min(limit, most)
 	}
-	seen := min(max(most, reordered), len(acc.kept))
+	seen := min(max(most, reordered), len(acc.eligible))
 	candidates := acc.candidates(q, clauses, seen)
 	places := newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top)
 	chosen := places.fill(candidates, seen)
@@ -430,10 +429,10 @@ func (acc *accumulator) sharesOf(q *parsedQuery) []float64 {
 // the first n places.
 func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
 	least := acc.leastFor(n, clauses)
-	candidates := acc.newBest(min(n+spare, len(acc.kept)))
-	for i := range acc.kept {
-		k := &acc.kept[i]
-		if most := acc.most(k); k.fits || most >= least && acc.takes(most) {
+	candidates := acc.newBest(min(n+spare, len(acc.eligible)))
+	for i := range acc.eligible {
+		k := &acc.eligible[i]
+		if most := acc.maxScore(k); k.isAnswer || most >= least && acc.mayEnter(most) {
 			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
 		}
 	}
@@ -443,12 +442,12 @@ func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []sc
 // leastFor is a score below which no document gets one of n places: a better one is always left,
 // whatever words are open.
 func (acc *accumulator) leastFor(n int, clauses []clause) float64 {
-	if len(clauses) > 0 || n > maxDiversified || n >= len(acc.kept) {
+	if len(clauses) > 0 || n > maxDiversified || n >= len(acc.eligible) {
 		return 0
 	}
 	best := acc.newBest(n)
-	for i := range acc.kept {
-		if k := &acc.kept[i]; acc.takes(acc.most(k)) {
+	for i := range acc.eligible {
+		if k := &acc.eligible[i]; acc.mayEnter(acc.maxScore(k)) {
 			best.Add(scored{doc: k.doc, score: acc.score(k)})
 		}
 	}
@@ -461,8 +460,8 @@ func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 	for i, s := range chosen {
 		evidence := acc.evidence(q, s.doc)
 		sure := acc.confidence(q, s.doc, evidence)
-		if by := s.neededBy; by > 0 {
-			sure = max(sure, neededShare*acc.confidence(q, by-1, acc.evidence(q, by-1)))
+		if answer := s.neededBy; answer > 0 {
+			sure = max(sure, neededShare*acc.confidence(q, answer-1, acc.evidence(q, answer-1)))
 		}
 		hits[i] = keyword.Hit{Doc: acc.x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: sure}
 	}
@@ -488,7 +487,7 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 			if s == inQuery && m.weight >= weightSplit {
 				scope |= asWritten
 			}
-			acc.x.Each(m.token, func(p *postings.Shard, id uint32) {
+			acc.x.EachShard(m.token, func(p *postings.Shard, id uint32) {
 				acc.mark(p.FirstToken+id, scope)
 				acc.servers = acc.servers || scope&asWritten != 0 && p.ServerWords.Has(id)
 				acc.add(found, p, id)
@@ -511,8 +510,8 @@ func (acc *accumulator) nameIDF(token uint32, idf float64) float64 {
 func (acc *accumulator) countRequired(required [][]uint32) {
 	for i, tokens := range required {
 		for _, token := range tokens {
-			acc.x.Each(token, func(p *postings.Shard, id uint32) {
-				for _, u := range p.Of(id) {
+			acc.x.EachShard(token, func(p *postings.Shard, id uint32) {
+				for _, u := range p.Postings(id) {
 					if s := &acc.states[p.FirstDoc+u.Doc]; s.term > 0 && s.met == int32(i) {
 						s.met++
 					}
@@ -522,23 +521,22 @@ func (acc *accumulator) countRequired(required [][]uint32) {
 	}
 }
 
-// needed returns the document of the same server that finds what one of the first answers
-// requires, and the answer; ok is false if there is none, or the query gives a value that
-// may be what is required.
-func (acc *accumulator) needed(q *parsedQuery, chosen []scored) (finder uint32, by scored, ok bool) {
+// findRequired returns the document of the same server that finds what one of the first answers requires, and
+// that answer. ok is false if there is none, or if the query contains a value that may be the required one.
+func (acc *accumulator) findRequired(q *parsedQuery, chosen []scored) (finder uint32, answer scored, ok bool) {
 	if len(q.required) > 0 || slices.ContainsFunc(q.terms, givesValue) {
-		return 0, by, false
+		return 0, answer, false
 	}
-	for _, by := range chosen[:min(len(chosen), needingPlaces)] {
-		p := acc.x.PartOfDoc(by.doc)
-		for _, kind := range p.NeedsOf(by.doc - p.FirstDoc) {
-			finder, ok := acc.x.FinderOf(p.FirstToken+kind, by.doc)
-			if ok && acc.confidence(q, by.doc, acc.evidence(q, by.doc)) >= neededFrom {
-				return finder, by, true
+	for _, candidate := range chosen[:min(len(chosen), needingPlaces)] {
+		p := acc.x.PartOfDoc(candidate.doc)
+		for _, kind := range p.NeedsOf(candidate.doc - p.FirstDoc) {
+			finder, ok := acc.x.FinderOf(p.FirstToken+kind, candidate.doc)
+			if ok && acc.confidence(q, candidate.doc, acc.evidence(q, candidate.doc)) >= neededFrom {
+				return finder, candidate, true
 			}
 		}
 	}
-	return 0, by, false
+	return 0, answer, false
 }
 
 // withNeeded puts what an answer requires among the first answers, if it is not there. All
@@ -548,12 +546,12 @@ func (acc *accumulator) withNeeded(q *parsedQuery, chosen []scored, limit int) [
 	if limit > 0 && limit <= place {
 		return chosen
 	}
-	needed, by, ok := acc.needed(q, chosen)
-	if !ok || slices.ContainsFunc(chosen[:min(len(chosen), neededPlace+1)], func(c scored) bool { return c.doc == needed }) {
+	finder, answer, ok := acc.findRequired(q, chosen)
+	if !ok || slices.ContainsFunc(chosen[:min(len(chosen), neededPlace+1)], func(c scored) bool { return c.doc == finder }) {
 		return chosen
 	}
-	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == needed })
-	chosen = slices.Insert(chosen, place, scored{doc: needed, score: acc.neededScore(needed, by), neededBy: by.doc + 1})
+	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == finder })
+	chosen = slices.Insert(chosen, place, scored{doc: finder, score: acc.neededScore(finder, answer), neededBy: answer.doc + 1})
 	if limit > 0 {
 		chosen = chosen[:min(limit, len(chosen))]
 	}
@@ -561,8 +559,8 @@ func (acc *accumulator) withNeeded(q *parsedQuery, chosen []scored, limit int) [
 }
 
 // neededScore is the score of a document that finds what an answer requires.
-func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
-	score := neededShare * by.score
+func (acc *accumulator) neededScore(finder uint32, answer scored) float64 {
+	score := neededShare * answer.score
 	if k := acc.find(finder); k != nil {
 		return max(score, acc.score(k))
 	}
@@ -587,15 +585,15 @@ func (acc *accumulator) explainScore(e *keyword.Explanation, q *parsedQuery, cla
 		return
 	}
 	e.Score = acc.finalScore(k, q, clauses)
-	if whole := acc.score(k); e.Score != whole {
-		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / whole})
+	if plainScore := acc.score(k); e.Score != plainScore {
+		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / plainScore})
 	}
 }
 
 // explainTerm returns what matches a term in a document, and how much of the term's
 // importance that covers.
 func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
-	t = keyword.TermExplanation{Term: w.written, Required: w.required}
+	t = keyword.TermExplanation{Term: w.source, Required: w.required}
 	for _, m := range w.expansions {
 		lengths, p, ok := acc.x.Posting(m.token, doc)
 		if !ok {

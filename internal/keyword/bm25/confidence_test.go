@@ -206,7 +206,7 @@ func TestNeighboursAcrossWordsCostNothing(t *testing.T) {
 	defer acc.release()
 	says := map[string]significance{}
 	for _, w := range acc.parser.parse("天气音乐预报").terms {
-		says[w.text] = w.says
+		says[w.text] = w.significance
 	}
 	require.Equal(t, acrossWords, says["气音"])
 	require.Equal(t, acrossWords, says["乐预"])
@@ -252,7 +252,7 @@ func TestNamesAreWrittenWithCapitals(t *testing.T) {
 		q := acc.parser.parse(text)
 		for _, w := range q.terms {
 			if w.text == "quentin" || w.text == "sql" {
-				require.Equal(t, want, w.says, text)
+				require.Equal(t, want, w.significance, text)
 			}
 		}
 		acc.parser.forget()

@@ -17,10 +17,10 @@ func (acc *accumulator) preferDirection(chosen []scored) {
 		return
 	}
 	promote(chosen, func(c, other scored) bool {
-		mine, ok := acc.directionOf(c.doc)
-		its, both := acc.directionOf(other.doc)
-		return ok && both && mine.IsOpposite(its) && acc.x.Server(c.doc) == acc.x.Server(other.doc) &&
-			acc.parser.says(mine) && !acc.parser.says(its)
+		direction, ok := acc.directionOf(c.doc)
+		otherDirection, both := acc.directionOf(other.doc)
+		return ok && both && direction.IsOpposite(otherDirection) && acc.x.Server(c.doc) == acc.x.Server(other.doc) &&
+			acc.parser.expressesDirection(direction) && !acc.parser.expressesDirection(otherDirection)
 	})
 }
 
@@ -29,8 +29,8 @@ func (acc *accumulator) directionOf(doc uint32) (d postings.Direction, ok bool) 
 	return p.DirectionOf(doc - p.FirstDoc)
 }
 
-// says reports whether the query says a direction. "A to B" says "from A" as well.
-func (q *queryParser) says(d postings.Direction) bool {
+// expressesDirection reports whether the query expresses a direction. "A to B" implies "from A" as well.
+func (q *queryParser) expressesDirection(d postings.Direction) bool {
 	for i, w := range q.words {
 		next, after := q.wordAfter(i)
 		switch lower := strings.ToLower(w.Text); {

@@ -33,9 +33,9 @@ const (
 	inflection = -3
 )
 
-// tells returns how much a match says by its relation, relative to the word itself: if words
-// are only similar, the query may mean something else.
-func tells(relation string) float64 {
+// relationWeight returns the weight of a match by its relation, relative to the word itself. A similar word may
+// mean something else in the query.
+func relationWeight(relation string) float64 {
 	switch relation {
 	case partOf:
 		return 0.5
@@ -88,19 +88,19 @@ func (p *proof) evidence(rarest float64) float64 {
 
 // evidence returns how much a query speaks for a document: all of it, or one of its clauses.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
-	whole := proof{missing: q.foreign}
+	total := proof{missing: q.foreign}
 	proofs := postings.Grown(acc.proofs, len(q.terms))
-	acc.proofs, acc.said = proofs, acc.said[:0]
+	acc.proofs, acc.countedTokens = proofs, acc.countedTokens[:0]
 	for i := range q.terms {
 		proofs[i] = acc.proofOf(&q.terms[i], doc)
-		whole.add(proofs[i])
+		total.add(proofs[i])
 	}
-	named := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
+	nameFactor := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
 	if acc.servers && acc.isServerNamed(doc) {
-		named += serverEvidence
+		nameFactor += serverEvidence
 	}
 	rarest := keyword.RarestIDF(acc.x.Len())
-	most := whole.evidence(rarest)
+	most := total.evidence(rarest)
 	for i, positions := range q.clauses {
 		part := proof{missing: q.foreignIn[i]}
 		for _, at := range positions {
@@ -108,7 +108,7 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 		}
 		most = max(most, clauseEvidence*part.evidence(rarest))
 	}
-	return most * named
+	return most * nameFactor
 }
 
 // proofOf returns what a term says for a document: nothing, if a term before it said the same in another
@@ -116,14 +116,14 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 func (acc *accumulator) proofOf(w *term, doc uint32) proof {
 	score, cover, token := acc.matchOf(w, doc)
 	if token != postings.NoToken {
-		if slices.Contains(acc.said, token) {
+		if slices.Contains(acc.countedTokens, token) {
 			return proof{}
 		}
-		acc.said = append(acc.said, token)
+		acc.countedTokens = append(acc.countedTokens, token)
 	}
-	cover *= w.says.found
-	all := float64(w.importance * w.weight * w.says.found)
-	p := proof{score: float64(w.says.found * score), covered: cover, missing: max(0, all-cover) * w.says.missing, all: all}
+	cover *= w.significance.found
+	all := float64(w.importance * w.weight * w.significance.found)
+	p := proof{score: float64(w.significance.found * score), covered: cover, missing: max(0, all-cover) * w.significance.missing, all: all}
 	if cover > 0 {
 		p.matches = cover / all
 	}
@@ -143,11 +143,11 @@ func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64, toke
 		if !ok {
 			continue
 		}
-		says := tells(m.relation)
-		if s := says * w.weight * m.weight * acc.weight(lengths, p.Counts, acc.IDF(m.token)); s > score {
+		relevance := relationWeight(m.relation)
+		if s := relevance * w.weight * m.weight * acc.weight(lengths, p.Counts, acc.IDF(m.token)); s > score {
 			score, token = s, m.token
 		}
-		cover = max(cover, says*coveredImportance(w, m.weight))
+		cover = max(cover, relevance*coveredImportance(w, m.weight))
 	}
 	return score, cover, token
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // allWords are those of all lists.
-var allWords = sync.OnceValue(func() *analysis.Words { return analysis.Read(analysis.Lists()) })
+var allWords = sync.OnceValue(func() *analysis.Lexicon { return analysis.ReadLexicon(analysis.Lists()) })
 
 // parsed is what an index makes of a text.
 func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parser.parse(text) }

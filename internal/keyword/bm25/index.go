@@ -21,19 +21,19 @@ import (
 // an index of its documents alone.
 type Index struct {
 	*postings.View
-	words *analysis.Words
+	words *analysis.Lexicon
 }
 
 // New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is
 // the position in this slice. Names need not be distinct. It reads as much of each document as NewSegment.
-func New(words *analysis.Words, docs []keyword.Doc) *Index {
+func New(words *analysis.Lexicon, docs []keyword.Doc) *Index {
 	return Join(words, postings.Part{Segment: postings.NewSegment(docs)})
 }
 
 // Join returns the index of parts of segments, with words as New. The Doc of a hit counts through all
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
-func Join(words *analysis.Words, parts ...postings.Part) *Index {
+func Join(words *analysis.Lexicon, parts ...postings.Part) *Index {
 	if words == nil {
 		words = analysis.StopWords()
 	}
@@ -82,7 +82,7 @@ func (x *Index) IsRequestFor(text string, doc int) bool {
 		return false
 	}
 	return slices.ContainsFunc(q.terms, func(w term) bool {
-		if w.says == incidental || w.half {
+		if w.significance == incidental || w.half {
 			return false
 		}
 		_, cover, _ := acc.matchOf(&w, inner)

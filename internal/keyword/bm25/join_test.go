@@ -52,7 +52,7 @@ func scattered(rng *rand.Rand, docs, others []keyword.Doc) *Index {
 				has.Add(uint32(i))
 			}
 		}
-		parts = append(parts, postings.Part{Segment: postings.NewSegment(all), Has: has})
+		parts = append(parts, postings.Part{Segment: postings.NewSegment(all), Live: has})
 	}
 	return Join(allWords(), parts...)
 }

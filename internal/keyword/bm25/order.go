@@ -123,8 +123,8 @@ func (p *places) next(candidates []scored) int {
 			at = i
 			continue
 		}
-		mine, other := p.used[p.x.Server(candidates[i].doc)], p.used[p.x.Server(candidates[at].doc)]
-		if mine < other || mine == other && v > p.values[at] {
+		count, other := p.used[p.x.Server(candidates[i].doc)], p.used[p.x.Server(candidates[at].doc)]
+		if count < other || count == other && v > p.values[at] {
 			at = i
 		}
 	}

@@ -24,7 +24,7 @@ const maxTerms = 256
 type queryParser struct {
 	*postings.Finder
 	x     *postings.View
-	l     *analysis.Words
+	l     *analysis.Lexicon
 	typos int // number of words checked for typing errors
 
 	source
@@ -38,11 +38,11 @@ type queryParser struct {
 
 // source is the text, and how it is read.
 type source struct {
-	text    string
-	own     analysis.Language // the text's
-	reading reading
-	spans   []span
-	keepAll bool // keep stop words, because there is nothing else
+	text     string
+	language analysis.Language // the text's
+	reading  reading
+	spans    []span
+	keepAll  bool // keep stop words, because there is nothing else
 }
 
 // parts are the clauses of the text.
@@ -65,10 +65,10 @@ type phrasing struct {
 
 // cursor is where in the text the parser is.
 type cursor struct {
-	word   analysis.Run // the current one
-	before analysis.Run // the previous one, if it is a word that counts
-	across bool         // the current two characters belong to different words
-	must   int          // end of the field that is marked as required
+	word        analysis.Run // the current one
+	before      analysis.Run // the previous one, if it is a word that counts
+	acrossWords bool         // the current two characters belong to different words
+	requiredEnd int          // end of the field that is marked as required
 }
 
 // output is what was parsed so far.
@@ -111,7 +111,7 @@ func (q *queryParser) forget() {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
 	q.segmenter.Forget()
-	q.text, q.own, q.keepAll, q.typos = "", "", false, 0
+	q.text, q.language, q.keepAll, q.typos = "", "", false, 0
 	q.word, q.before, q.words = analysis.Run{}, analysis.Run{}, q.words[:0]
 	q.Finder.Forget()
 	q.reset()
@@ -123,19 +123,19 @@ func (q *queryParser) reset() {
 	q.tokens = q.tokens[:0]
 }
 
-func (q *queryParser) isRequired(word analysis.Run) bool { return word.Start < q.must }
+func (q *queryParser) isRequired(word analysis.Run) bool { return word.Start < q.requiredEnd }
 
 // addTerm adds a term with its written form in the query, and calls fill for it, or finds
 // it if the query has it already. It returns its position, or -1 if there are maxTerms.
 func (q *queryParser) addTerm(text, written string, weight float64, fill func(*term)) int {
-	at, known := q.seen[text]
-	if !known {
+	at, ok := q.seen[text]
+	if !ok {
 		if len(q.parsed.terms) == maxTerms {
 			return -1
 		}
 		at = len(q.parsed.terms)
 		q.seen[text] = at
-		w := term{text: text, written: written, weight: weight, says: significant}
+		w := term{text: text, source: written, weight: weight, significance: significant}
 		if terms := q.parsed.terms; at < cap(terms) { // the memory of one of an earlier query
 			w.expansions = terms[:at+1][at].expansions[:0]
 		}
@@ -192,7 +192,7 @@ func (q *queryParser) readLanguage() {
 	if other == "" && q.x.Unspaced == 0 {
 		other = analysis.English // names, and hardly a word besides
 	}
-	q.own, q.reading = language, plain
+	q.language, q.reading = language, plain
 	switch {
 	case language == "" || other == "":
 	case language == other:
@@ -216,7 +216,7 @@ func (q *queryParser) caution() float64 {
 		return fromChineseCaution * q.shareUnspaced()
 	case q.reading == intoChinese:
 		return intoChineseCaution
-	case q.reading == unspaced && q.own == analysis.Japanese:
+	case q.reading == unspaced && q.language == analysis.Japanese:
 		return inflection
 	}
 	return 0
@@ -229,7 +229,7 @@ func (q *queryParser) shareUnspaced() float64 {
 		w := &q.parsed.terms[i]
 		importance := float64(w.importance * w.weight)
 		all += importance
-		if analysis.StartsUnspaced(w.written) {
+		if analysis.StartsUnspaced(w.source) {
 			unspaced += importance
 		}
 	}
@@ -285,7 +285,7 @@ func (q *queryParser) parseRuns() {
 	for i := range q.inParts {
 		q.inParts[i], q.foreignIn[i] = q.inParts[i][:0], 0
 	}
-	q.clause, q.before, q.must = 0, analysis.Run{}, 0
+	q.clause, q.before, q.requiredEnd = 0, analysis.Run{}, 0
 	span := 0
 	analysis.EachRun(q.text, func(word analysis.Run) {
 		for word.Start >= q.ends[q.clause] {
@@ -320,7 +320,7 @@ func (q *queryParser) markRequired(word analysis.Run) {
 	if mark == word.Start || !startsField(q.text, mark) || first >= '0' && first <= '9' {
 		return
 	}
-	q.must = word.Start + fieldLength(q.text[word.Start:])
+	q.requiredEnd = word.Start + fieldLength(q.text[word.Start:])
 }
 
 // parseWord adds the parts of a word, and the whole of it.
@@ -347,8 +347,8 @@ func (q *queryParser) parseWord(word analysis.Run, weight float64) {
 	}
 	if parts > 1 {
 		q.addStem(word.Text, weight, false)
-		if whole, ok := q.FindStem(word.Text, ""); ok {
-			analysis.EachPart(word.Text, func(part string) { q.standForHalf(whole, part) })
+		if stem, ok := q.FindStem(word.Text, ""); ok {
+			analysis.EachPart(word.Text, func(part string) { q.standForHalf(stem, part) })
 		}
 	}
 	q.join(word)
@@ -361,7 +361,7 @@ func (q *queryParser) parseIdentifier(word analysis.Run, weight float64) {
 		return
 	}
 	id := strings.ToLower(analysis.LeadingIdentifier(q.text[word.Start:]))
-	if _, known := q.x.Find(id); known {
+	if _, ok := q.x.Find(id); ok {
 		q.addTerm(id, id, weight, q.expand)
 	}
 }
@@ -383,7 +383,7 @@ func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 
 // isStop reports whether a token is a stop word, or its word a function word of the text's language.
 func (q *queryParser) isStop(token, word string) bool {
-	return q.l.IsStop(token) || q.own.HasFunctionWord(word)
+	return q.l.IsStop(token) || q.language.HasFunctionWord(word)
 }
 
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
@@ -404,17 +404,17 @@ func (q *queryParser) parseUnspaced(word analysis.Run, weight float64) {
 
 // addCharacters adds the characters of the part of a run that starts there, and each two neighbours.
 func (q *queryParser) addCharacters(text string, start int, weight float64) {
-	alone, end := utf8.RuneCountInString(text) == 1, start
+	isSingle, end := utf8.RuneCountInString(text) == 1, start
 	analysis.EachCharacter(text, func(token string) {
 		_, size := utf8.DecodeRuneInString(token)
 		if size == len(token) {
 			end += size
 		}
-		q.across = size < len(token) && q.segmenter.IsAcross(end-len(token), end)
+		q.acrossWords = size < len(token) && q.segmenter.IsAcross(end-len(token), end)
 		if (q.isStop(token, token) || analysis.SaysLittle(token)) && !q.keepAll {
 			return
 		}
-		if size < len(token) || alone {
+		if size < len(token) || isSingle {
 			q.addTerm(token, token, weight, q.expand)
 			return
 		}
@@ -459,12 +459,12 @@ func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
 // requireUnspaced makes every word of a run without spaces required, in its own or
 // another language, or if no word of it is known, any two neighbouring characters.
 func (q *queryParser) requireUnspaced(s *analysis.Segmenter) {
-	known := false
+	isUsed := false
 	s.EachWord(func(word string) {
-		known = true
+		isUsed = true
 		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, word) })
 	})
-	if !known {
+	if !isUsed {
 		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, q.word.Text) })
 	}
 }
@@ -548,7 +548,7 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 	for n := range candidates {
 		p := &candidates[n]
 		m, ok := q.matchPhrase(p, words)
-		if !ok || !q.KnowsAny(p.Means) {
+		if !ok || !q.KnowsAny(p.Meanings) {
 			continue
 		}
 		if best.Phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.Start, m.last.Start)) > 0 {
@@ -583,8 +583,8 @@ func (q *queryParser) matchPhrase(p *analysis.Phrase, words []stemmedWord) (m ph
 
 // adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
 func (q *queryParser) adjoin(a, b stemmedWord) bool {
-	between := q.text[a.Start+len(a.Text) : b.Start]
-	return between == "-" || strings.TrimSpace(between) == "" || strings.HasPrefix(between, "'")
+	separator := q.text[a.Start+len(a.Text) : b.Start]
+	return separator == "-" || strings.TrimSpace(separator) == "" || strings.HasPrefix(separator, "'")
 }
 
 // parsePhrase adds the meaning of the phrase that starts with a word.
@@ -593,18 +593,18 @@ func (q *queryParser) parsePhrase(word analysis.Run, weight float64) {
 	if !ok {
 		return
 	}
-	q.addTerm(p.Text, q.written(p), weight, func(w *term) {
-		q.addAll(w, p.Means[:1], weightMeaning, "meaning of")
-		q.addAll(w, p.Means[1:], weightOtherMeaning, "meaning of")
+	q.addTerm(p.Text, q.phraseText(p), weight, func(w *term) {
+		q.addAll(w, p.Meanings[:1], weightMeaning, "meaning of")
+		q.addAll(w, p.Meanings[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {
 			w.importance = max(w.importance, q.IDF(m.token)*m.weight)
 		}
-		w.says = q.significanceOfPhrase(p)
+		w.significance = q.significanceOfPhrase(p)
 	})
 }
 
-// written returns the words of the phrase as written in the query.
-func (q *queryParser) written(m phraseMatch) string {
+// phraseText returns the words of the phrase as they are in the query.
+func (q *queryParser) phraseText(m phraseMatch) string {
 	text := q.letters[:0]
 	for _, w := range m.first {
 		text = append(append(text, w.Text...), ' ')
@@ -640,17 +640,17 @@ const (
 // expand sets the importance of a term that is written like a token, and the tokens that
 // stand for it.
 func (q *queryParser) expand(w *term) {
-	own, known := q.x.Find(w.text)
+	token, known := q.x.Find(w.text)
 	if known {
-		w.importance = q.IDF(own)
-		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
+		w.importance = q.IDF(token)
+		w.expansions = append(w.expansions, expansion{token: token, weight: 1, relation: equalTo})
 	} else {
 		w.importance = float64(float32(postings.IDF(0, q.x.Len()))) / 2
 		if analysis.StartsUnspaced(w.text) {
 			w.importance *= unknownCharacters
 		}
 	}
-	w.says = q.significanceOf(w.written, known)
+	w.significance = q.significanceOf(w.source, known)
 	q.addAll(w, q.l.Forms(w.text), weightForm, "form of")
 	q.addAll(w, q.l.Equivalents(w.text), weightEquivalent, "same as")
 	q.addAll(w, q.l.Chinese(w.text), weightChinese, translationOf)
@@ -689,7 +689,7 @@ const maxTypos = 32
 
 // expandUnknown guesses the meaning of a word that no document uses.
 func (q *queryParser) expandUnknown(w *term) {
-	if left, right, ok := q.Split(strings.ToLower(w.written)); ok {
+	if left, right, ok := q.Split(strings.ToLower(w.source)); ok {
 		for _, half := range [...]uint32{left, right} {
 			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: partOf})
 		}
@@ -699,8 +699,8 @@ func (q *queryParser) expandUnknown(w *term) {
 		return
 	}
 	q.typos++
-	for _, meant := range q.CorrectionsOf(w.text) {
-		w.expansions = append(w.expansions, expansion{token: meant.Token, weight: weightTypo * meant.Closeness, relation: looksLike})
+	for _, correction := range q.CorrectionsOf(w.text) {
+		w.expansions = append(w.expansions, expansion{token: correction.Token, weight: weightTypo * correction.Closeness, relation: looksLike})
 	}
 }
 
@@ -744,8 +744,8 @@ func (q *queryParser) translate(word string, weight float64) {
 		if !q.KnowsAny(alternatives) {
 			continue
 		}
-		q.addTerm(q.Joined(word, "/", alternatives[0]), word, weight, func(w *term) {
-			w.says = q.significanceOfMeaning(word, alternatives[0])
+		q.addTerm(q.KeepJoined(word, "/", alternatives[0]), word, weight, func(w *term) {
+			w.significance = q.significanceOfMeaning(word, alternatives[0])
 			q.addAll(w, alternatives, 1, translationOf)
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, q.IDF(m.token))
@@ -767,7 +767,7 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	case q.l.IsIncidental(lower) || strings.ContainsAny(lower, "0123456789"):
 		return incidental
 	case analysis.StartsUnspaced(word):
-		return q.reading.characters(word, known, q.across, keyword.RarestIDF(q.x.Len()))
+		return q.reading.characters(word, known, q.acrossWords, keyword.RarestIDF(q.x.Len()))
 	case q.isProperName(word):
 		return properName
 	case q.l.IsCommonVerb(lower):
@@ -793,10 +793,10 @@ func (q *queryParser) significanceOfMeaning(word, english string) significance {
 // significanceOfPhrase is that of the meaning that says least: "look for" says as little as
 // "find", though it may mean "search".
 func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
-	if slices.ContainsFunc(p.Means, q.l.IsIncidental) {
+	if slices.ContainsFunc(p.Meanings, q.l.IsIncidental) {
 		return incidental
 	}
-	return q.significanceOfMeaning("", p.Means[0])
+	return q.significanceOfMeaning("", p.Meanings[0])
 }
 
 // isProperName reports whether the current word, or a part of it, is written like a name:

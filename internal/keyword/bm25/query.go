@@ -34,14 +34,14 @@ type parsedQuery struct {
 
 // term is a word of the query, or another element of it.
 type term struct {
-	text       string
-	written    string  // the part of the query that it stands for
-	weight     float64 // less than 1 if it is probably a value
-	importance float64 // how much it matters that a document matches it
-	required   bool
-	half       bool // a character of a longer run without spaces
-	says       significance
-	expansions []expansion
+	text         string
+	source       string  // the part of the query that it stands for
+	weight       float64 // less than 1 if it is probably a value
+	importance   float64 // how much it matters that a document matches it
+	required     bool
+	half         bool // a character of a longer run without spaces
+	significance significance
+	expansions   []expansion
 }
 
 // coveredImportance returns how much of a term's importance a match of the given weight
@@ -56,7 +56,7 @@ const singleWeight = 0.5
 
 // givesValue reports whether a term is a value: a number, an address or a quotation.
 func givesValue(w term) bool {
-	return w.weight < singleWeight || strings.ContainsAny(w.written, "0123456789")
+	return w.weight < singleWeight || strings.ContainsAny(w.source, "0123456789")
 }
 
 // expansion is a token that stands for a term.

@@ -148,7 +148,7 @@ func TestSearchCall_NamesToolsThatDoNotFit(t *testing.T) {
 
 		more := parse(t, ask(t, searcherOf(t, tools(1)...), answerDescriptions, `{"query":"send"}`))
 		require.Len(t, more.Tools, 2)
-		require.Equal(t, all.Say("cut-answer", Data{Total: 1, Words: []string{"send_c"}}), more.Hint)
+		require.Equal(t, all.Render("cut-answer", Data{Total: 1, Words: []string{"send_c"}}), more.Hint)
 		alone := parse(t, ask(t, searcherOf(t, tools(1)...), answerDescriptions, `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
 		require.Len(t, *alone.Tools[0].Description, rest-2*(rest/3)+1)
@@ -173,7 +173,7 @@ func TestProgramSearch_NamesSignaturesThatDoNotFit(t *testing.T) {
 		for i := range maxOmitted {
 			names = append(names, fmt.Sprintf("report_%03d", len(words.Tools)+i))
 		}
-		require.Equal(t, all.Say("cut-answer", Data{Total: 90 - len(words.Tools), Words: names}), words.Hint)
+		require.Equal(t, all.Render("cut-answer", Data{Total: 90 - len(words.Tools), Words: names}), words.Hint)
 		matches := parse(t, ask(t, s, answerMatchSignatures, `{"regex_pattern":"."}`))
 		require.Len(t, matches.Tools, len(words.Tools))
 		require.Equal(t, words.Hint, matches.Hint)
@@ -217,7 +217,7 @@ func TestDescribe_ShortensLongSchema(t *testing.T) {
 				require.Equal(t, []string{"p0001"}, shown.Required)
 
 				if c.shortened {
-					require.Equal(t, all.Say("shortened-tool", Data{Name: "huge"}), a.Hint)
+					require.Equal(t, all.Render("shortened-tool", Data{Name: "huge"}), a.Hint)
 				} else {
 					require.Empty(t, a.Hint)
 				}
@@ -316,7 +316,7 @@ func TestAnswer_ReportsExceededLimits(t *testing.T) {
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
-		text := func(name string, limit int) string { return all.Say(name, Data{Limit: limit}) }
+		text := func(name string, limit int) string { return all.Render(name, Data{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
 			tool     answerFunc
@@ -378,10 +378,10 @@ func TestHint_LimitsSuggestions(t *testing.T) {
 			return parse(t, ask(t, tools, answerNames, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
-		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", Data{Total: 1}))
+		require.NotContains(t, unknown(10).Hint, all.Render("more-unknown", Data{Total: 1}))
 		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
-		require.Contains(t, unknown(11).Hint, all.Say("more-unknown", Data{Total: 1}))
-		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", Data{Total: 3}))
+		require.Contains(t, unknown(11).Hint, all.Render("more-unknown", Data{Total: 1}))
+		require.Contains(t, unknown(13).Hint, all.Render("more-unknown", Data{Total: 3}))
 
 		lookedUp := func(n int) string {
 			return parse(t, ask(t, tools, answerNames, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint

@@ -94,13 +94,13 @@ type Param struct {
 func (t *Tool) Info(data DescriptionData) *schema.ToolInfo {
 	texts, params := Prompts.Current(), map[string]*schema.ParameterInfo{}
 	for _, p := range t.Params {
-		info := &schema.ParameterInfo{Type: p.Type, Required: p.Required, Desc: texts.Say(t.Text+"."+p.Name, data)}
+		info := &schema.ParameterInfo{Type: p.Type, Required: p.Required, Desc: texts.Render(t.Text+"."+p.Name, data)}
 		if p.Element != "" {
 			info.ElemInfo = &schema.ParameterInfo{Type: p.Element}
 		}
 		params[p.Name] = info
 	}
-	return &schema.ToolInfo{Name: t.Name, Desc: texts.Say(t.Text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+	return &schema.ToolInfo{Name: t.Name, Desc: texts.Render(t.Text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }
 
 // ParseLoadedNames returns the tools that an answer of a search tool loaded, in any protocol or by Eino's package. It is nil

@@ -40,7 +40,7 @@ func TestTool_InfoDescribesParameters(t *testing.T) {
 			for _, tool := range append(slices.Clone(p.Tools), p.ProgramSearch) {
 				info := tool.Info(fullDescription)
 				require.Equal(t, tool.Name, info.Name)
-				require.Equal(t, texts.Say(tool.Text, fullDescription), info.Desc)
+				require.Equal(t, texts.Render(tool.Text, fullDescription), info.Desc)
 				schema, err := info.ToJSONSchema()
 				require.NoError(t, err)
 				require.Equal(t, len(tool.Params), schema.Properties.Len())

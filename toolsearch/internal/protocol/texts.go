@@ -51,7 +51,7 @@ type DescriptionData struct {
 // Text returns one of the short texts in the current language.
 func Text(name string, data Data) string {
 	data.Name = Clip(data.Name)
-	return Prompts.Current().Say(name, data)
+	return Prompts.Current().Render(name, data)
 }
 
 // SchemaData returns the data of a text that has a tool's schema.

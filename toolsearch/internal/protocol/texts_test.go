@@ -93,9 +93,9 @@ func describesTool(name string) bool {
 // render renders a text with its kind of data.
 func render(texts *prompt.Texts, name string, data Data, description DescriptionData) string {
 	if describesTool(name) {
-		return texts.Say(name, description)
+		return texts.Render(name, description)
 	}
-	return texts.Say(name, data)
+	return texts.Render(name, data)
 }
 
 func hasHan(text string) bool {

@@ -27,7 +27,7 @@ type search func(text string) ([]keyword.Hit, error)
 
 var scorers = []scorer{
 	{"bm25", func(docs []keyword.Doc) (search, float64) {
-		x := bm25.New(analysis.Read(analysis.Lists()), docs)
+		x := bm25.New(analysis.ReadLexicon(analysis.Lists()), docs)
 		return func(text string) ([]keyword.Hit, error) { return x.Search(context.Background(), text, 1) }, x.DescriptionWords()
 	}},
 	{"keyword", func(docs []keyword.Doc) (search, float64) {

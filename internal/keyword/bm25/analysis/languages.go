@@ -29,8 +29,8 @@ func (l Language) HasOwnLetters() bool { return l.IsUnspaced() || l == Russian }
 // HasFunctionWord reports whether a word is a function word of a language.
 func (l Language) HasFunctionWord(word string) bool {
 	g := grammars()
-	in := g.of(word)
-	return in != 0 && in&g.set(l) != 0
+	in := g.languagesOf(word)
+	return in != 0 && in&g.bit(l) != 0
 }
 
 // IsUnspaced reports whether a language is written without spaces between words.
@@ -67,7 +67,8 @@ var grammars = sync.OnceValue(func() *grammar {
 	return g
 })
 
-func (g *grammar) set(l Language) languageSet {
+// bit returns the set of one language, or the empty set.
+func (g *grammar) bit(l Language) languageSet {
 	for i, other := range g.languages {
 		if other == l {
 			return 1 << i
@@ -76,9 +77,9 @@ func (g *grammar) set(l Language) languageSet {
 	return 0
 }
 
-// most returns the language with the most votes, English if it has as many, and none where the
-// next one has more than a share of them.
-func (g *grammar) most(v *[maxLanguages]int, share float64) Language {
+// winner returns the language with the most votes, or none if the next one has more than a share of them.
+// English wins a tie.
+func (g *grammar) winner(v *[maxLanguages]int, share float64) Language {
 	best, next := 0, 0
 	for i := 1; i < len(g.languages); i++ {
 		if v[i] > v[best] {
@@ -97,9 +98,9 @@ func (g *grammar) most(v *[maxLanguages]int, share float64) Language {
 // which of them most of its function words are.
 func LanguageOf(text string) Language { return LanguageOfNormalized(Normalize(text), "") }
 
-// enough is how many function words tell a language that is neither English nor likely: one may be
-// an English word, or none.
-const enough = 2
+// minVotes is the number of function words that identify a language other than English and the likely one. A
+// single one may be an English word.
+const minVotes = 2
 
 // LanguageOfNormalized is LanguageOf of normalized text, where one function word is enough for a
 // likely language.
@@ -135,23 +136,23 @@ func LanguageOfNormalized(text string, likely Language) Language {
 		return Russian
 	}
 	for i := 1; i < len(g.languages); i++ {
-		if v[i] < enough && g.languages[i] != likely {
+		if v[i] < minVotes && g.languages[i] != likely {
 			v[i] = 0
 		}
 	}
-	return g.most(&v, 1)
+	return g.winner(&v, 1)
 }
 
 // vote counts a word for each language that has it as a function word.
 func (g *grammar) vote(v *[maxLanguages]int, word string) {
-	in := g.of(word)
+	in := g.languagesOf(word)
 	for i := range g.languages {
 		v[i] += int(in >> i & 1)
 	}
 }
 
-// of returns the languages of which a word is a function word.
-func (g *grammar) of(word string) languageSet {
+// languagesOf returns the languages in which a word is a function word.
+func (g *grammar) languagesOf(word string) languageSet {
 	var letters [MaxWordBytes]byte
 	if len(word) > len(letters) {
 		return 0
@@ -189,7 +190,7 @@ func LanguageOfMost(texts int, unspaced bool, users func(stem string) int) Langu
 			}
 		}
 	}
-	most := g.most(&v, clearly)
+	most := g.winner(&v, clearly)
 	for i, l := range g.languages {
 		if l == most && 2*v[i] < texts {
 			return ""

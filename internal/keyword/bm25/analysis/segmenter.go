@@ -29,7 +29,7 @@ var between = [...]string{"了过着", "一两几多", "少", "个条张份次�
 
 // parted is the word of which text is the parts, with what may stand between a verb and its
 // object: 发个短信 is 发短信. It is "" if there is none.
-func (l *Words) parted(text string) string {
+func (l *Lexicon) parted(text string) string {
 	verb, object := gap(text)
 	if object == verb || object == len(text) {
 		return ""
@@ -61,7 +61,7 @@ const maxSegmented = 512
 // Segmenter cuts runs without spaces into words of the lexicon, one after the other, and
 // keeps its memory.
 type Segmenter struct {
-	l     *Words
+	l     *Lexicon
 	text  string
 	words [][2]int // start and end of those of the lexicon, and of politeness
 
@@ -74,15 +74,15 @@ type Segmenter struct {
 }
 
 // CutRun finds the words of a run, and the politeness in it.
-func (s *Segmenter) CutRun(l *Words, text string) {
+func (s *Segmenter) CutRun(l *Lexicon, text string) {
 	s.l, s.text, s.words, s.offsets = l, text, s.words[:0], s.offsets[:0]
 	for at := range text {
 		if len(s.offsets) == maxSegmented {
-			s.cut(at)
+			s.segment(at)
 		}
 		s.offsets = append(s.offsets, at)
 	}
-	s.cut(len(text))
+	s.segment(len(text))
 }
 
 // Forget drops the text.
@@ -125,8 +125,8 @@ func (s *Segmenter) EachRest(visit func(part string, start int)) {
 	visit(s.text[start:], start)
 }
 
-// cut finds the words between the offsets and an end at the least cost.
-func (s *Segmenter) cut(end int) {
+// segment finds the words between the offsets and an end at the least cost.
+func (s *Segmenter) segment(end int) {
 	offsets := append(s.offsets, end)
 	cost, from := sized(s.cost, len(offsets)), sized(s.from, len(offsets))
 	s.offsets, s.cost, s.from = offsets[:0], cost, from

@@ -81,12 +81,12 @@ func EachPart(word string, visit func(part string)) {
 // LeadingIdentifier returns the identifier with inner underscores that text starts
 // with, or "". A query with one means exactly that.
 func LeadingIdentifier(text string) string {
-	end, joined := 0, false
+	end, isJoined := 0, false
 	for end < len(text) && (text[end] == '_' || text[end] < utf8.RuneSelf && isWordRune(rune(text[end]))) {
-		joined = joined || text[end] == '_'
+		isJoined = isJoined || text[end] == '_'
 		end++
 	}
-	if joined = joined && text[0] != '_' && text[end-1] != '_'; !joined || end > MaxWordBytes {
+	if isJoined = isJoined && text[0] != '_' && text[end-1] != '_'; !isJoined || end > MaxWordBytes {
 		return ""
 	}
 	return text[:end]

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Words is what is known about words, as tokens. It is immutable.
-type Words struct {
+// Lexicon is the linguistic knowledge about words, as tokens. It is immutable.
+type Lexicon struct {
 	stop        map[string]bool
 	politeness  map[string]bool     // Chinese phrases that ask for nothing
 	forms       map[string][]string // other forms of the same word
@@ -32,38 +32,38 @@ type Words struct {
 }
 
 // IsStop reports whether a token says nothing of its own.
-func (l *Words) IsStop(token string) bool { return l.stop[token] }
+func (l *Lexicon) IsStop(token string) bool { return l.stop[token] }
 
 // IsIncidental reports whether a word, as written but in small letters, says little about which
 // tool to call.
-func (l *Words) IsIncidental(word string) bool { return l.incidental[word] }
+func (l *Lexicon) IsIncidental(word string) bool { return l.incidental[word] }
 
 // IsCommonVerb reports whether a word, or a token, is a verb of the tools of every field.
-func (l *Words) IsCommonVerb(word string) bool { return l.commonVerbs[word] }
+func (l *Lexicon) IsCommonVerb(word string) bool { return l.commonVerbs[word] }
 
 // Forms returns the other forms of the word that a token is of.
-func (l *Words) Forms(token string) []string { return l.forms[token] }
+func (l *Lexicon) Forms(token string) []string { return l.forms[token] }
 
 // Equivalents returns the words of the same meaning as a token.
-func (l *Words) Equivalents(token string) []string { return l.equivalents[token] }
+func (l *Lexicon) Equivalents(token string) []string { return l.equivalents[token] }
 
 // Synonyms returns the words of a meaning similar to that of a token.
-func (l *Words) Synonyms(token string) []string { return l.synonyms[token] }
+func (l *Lexicon) Synonyms(token string) []string { return l.synonyms[token] }
 
 // Related returns the words of tools that a query with a token may mean.
-func (l *Words) Related(token string) []string { return l.related[token] }
+func (l *Lexicon) Related(token string) []string { return l.related[token] }
 
 // Chinese returns the Chinese words of two characters, which are tokens, for an English token.
-func (l *Words) Chinese(token string) []string { return l.chinese[token] }
+func (l *Lexicon) Chinese(token string) []string { return l.chinese[token] }
 
 // Meanings returns the English tokens for a Chinese word: for each word of its translation the
 // alternatives, of which the first is the meaning. They are nil if the word is not known.
-func (l *Words) Meanings(word string) [][]string { return l.meanings[word] }
+func (l *Lexicon) Meanings(word string) [][]string { return l.meanings[word] }
 
 // Phrases returns the phrases that begin with a token.
-func (l *Words) Phrases(token string) []Phrase { return l.phrases[token] }
+func (l *Lexicon) Phrases(token string) []Phrase { return l.phrases[token] }
 
-func (l *Words) isWord(text string) bool { return l.meanings[text] != nil || l.politeness[text] }
+func (l *Lexicon) isWord(text string) bool { return l.meanings[text] != nil || l.politeness[text] }
 
 //go:embed stopwords_en.txt
 var stopWordsEnglish string
@@ -72,11 +72,11 @@ var stopWordsEnglish string
 var stopWordsChinese string
 
 // StopWords returns the words that say nothing, and no others.
-var StopWords = sync.OnceValue(func() *Words { return Read(embed.FS{}) })
+var StopWords = sync.OnceValue(func() *Lexicon { return ReadLexicon(embed.FS{}) })
 
-// Read reads the lists of words, one file for each kind. Missing files are empty lists.
-func Read(files fs.FS) *Words {
-	l := &Words{
+// ReadLexicon reads the lists of words, one file for each kind. Missing files are empty lists.
+func ReadLexicon(files fs.FS) *Lexicon {
+	l := &Lexicon{
 		stop:        make(map[string]bool),
 		politeness:  make(map[string]bool),
 		forms:       make(map[string][]string),
@@ -146,7 +146,7 @@ func addEquivalents(list map[string][]string, s Stemmer, line []string) {
 }
 
 // addTranslations reads the translations of a word. '+' joins the parts of one.
-func (l *Words) addTranslations(s Stemmer, word string, translations []string) {
+func (l *Lexicon) addTranslations(s Stemmer, word string, translations []string) {
 	groups := l.meanings[word]
 	for _, translation := range translations {
 		i := 0
@@ -169,15 +169,15 @@ func (l *Words) addTranslations(s Stemmer, word string, translations []string) {
 	l.noteLength(word)
 }
 
-func (l *Words) noteLength(word string) {
+func (l *Lexicon) noteLength(word string) {
 	first, _ := utf8.DecodeRuneInString(word)
 	l.longest[first] = max(l.longest[first], utf8.RuneCountInString(word))
 }
 
 // addNew adds word to the list of another word, unless it is there already.
-func addNew(list map[string][]string, of, word string) {
-	if of != word {
-		list[of] = appendNew(list[of], word)
+func addNew(list map[string][]string, key, word string) {
+	if key != word {
+		list[key] = appendNew(list[key], word)
 	}
 }
 
@@ -190,17 +190,17 @@ func appendNew(words []string, word string) []string {
 
 // Phrase is several words with a meaning of their own.
 type Phrase struct {
-	Text    string
-	Words   []string // stems, at least two
-	Means   []string // stems
-	Ignored bool     // its words have no part in the meaning
-	Open    bool     // other words may precede the last one
+	Text     string
+	Words    []string // stems, at least two
+	Meanings []string // stems
+	Ignored  bool     // its words have no part in the meaning
+	Open     bool     // other words may precede the last one
 }
 
 // addPhrase reads a line such as "set up = create arrange": the words, whether they are
 // ignored (=) or not (+), and the meanings. A '~' before the last word makes the phrase
 // open.
-func (l *Words) addPhrase(s Stemmer, fields []string) {
+func (l *Lexicon) addPhrase(s Stemmer, fields []string) {
 	at := slices.IndexFunc(fields, func(f string) bool { return f == "=" || f == "+" })
 	p := Phrase{Ignored: fields[at] == "="}
 	for _, word := range fields[:at] {
@@ -212,7 +212,7 @@ func (l *Words) addPhrase(s Stemmer, fields []string) {
 	}
 	p.Text = strings.Join(p.Words, " ")
 	for _, word := range fields[at+1:] {
-		p.Means = appendNew(p.Means, s.Stem(word))
+		p.Meanings = appendNew(p.Meanings, s.Stem(word))
 	}
 	l.phrases[p.Words[0]] = append(l.phrases[p.Words[0]], p)
 }

@@ -88,7 +88,7 @@ func TestPhrasesAreWellFormed(t *testing.T) {
 		for _, p := range phrases {
 			require.Equal(t, first, p.Words[0])
 			require.GreaterOrEqual(t, len(p.Words), 2, "%q", p.Text)
-			require.NotEmpty(t, p.Means, "%q", p.Text)
+			require.NotEmpty(t, p.Meanings, "%q", p.Text)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestLinesOfTheLists(t *testing.T) {
 	addEquivalents(list, s, []string{"=", "delete", "removing", "erases", "removed"})
 	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}, "remov": {"delet", "eras"}, "eras": {"delet", "remov"}}, list)
 
-	l := &Words{meanings: make(map[string][][]string), chinese: make(map[string][]string), longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
+	l := &Lexicon{meanings: make(map[string][][]string), chinese: make(map[string][]string), longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
 	l.addTranslations(s, "天气", []string{"weather", "the+weather+reports", "climate"})
 	l.addTranslations(s, "关", []string{"turn+off", "switch+off"})
 	l.addTranslations(s, "在线中", []string{"on+line"})
@@ -113,20 +113,20 @@ func TestLinesOfTheLists(t *testing.T) {
 	require.Equal(t, map[string][]string{"weather": {"天气"}, "climat": {"天气"}}, l.chinese, "of words of two characters")
 	require.Equal(t, map[rune]int{'天': 2, '关': 1, '在': 3}, l.longest)
 
-	l = &Words{phrases: make(map[string][]Phrase)}
+	l = &Lexicon{phrases: make(map[string][]Phrase)}
 	l.addPhrase(s, strings.Fields("setting ~ up = create arrange creating"))
 	l.addPhrase(s, strings.Fields("set back + restore"))
 	require.Equal(t, map[string][]Phrase{"set": {
-		{Text: "set up", Words: []string{"set", "up"}, Means: []string{"creat", "arrang"}, Ignored: true, Open: true},
-		{Text: "set back", Words: []string{"set", "back"}, Means: []string{"restor"}},
+		{Text: "set up", Words: []string{"set", "up"}, Meanings: []string{"creat", "arrang"}, Ignored: true, Open: true},
+		{Text: "set back", Words: []string{"set", "back"}, Meanings: []string{"restor"}},
 	}}, l.phrases)
 }
 
 // A run is cut into words of the lexicon at the least cost, in stretches of bounded
 // length.
 func TestCutsOfARun(t *testing.T) {
-	words := func(all ...string) *Words {
-		l := &Words{meanings: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string), longest: make(map[rune]int)}
+	words := func(all ...string) *Lexicon {
+		l := &Lexicon{meanings: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string), longest: make(map[rune]int)}
 		for _, word := range all {
 			l.addTranslations(make(Stemmer), word, []string{"x"})
 		}
@@ -172,7 +172,7 @@ func allLists(t *testing.T) map[string]string {
 }
 
 // segment is the words of the lexicon in a text.
-func segment(l *Words, text string) (words []string) {
+func segment(l *Lexicon, text string) (words []string) {
 	var s Segmenter
 	s.CutRun(l, text)
 	s.EachWord(func(word string) { words = append(words, word) })
@@ -180,7 +180,7 @@ func segment(l *Words, text string) (words []string) {
 }
 
 // withoutPoliteness is the rest of a text.
-func withoutPoliteness(l *Words, text string) (parts []string) {
+func withoutPoliteness(l *Lexicon, text string) (parts []string) {
 	var s Segmenter
 	s.CutRun(l, text)
 	s.EachRest(func(part string, _ int) { parts = append(parts, part) })
@@ -240,7 +240,7 @@ func TestWhatIsCutStandsInTheText(t *testing.T) {
 	}
 }
 
-func requireCut(t *testing.T, l *Words, text string) {
+func requireCut(t *testing.T, l *Lexicon, text string) {
 	var s Segmenter
 	s.CutRun(l, text)
 	last := 0
@@ -263,4 +263,4 @@ func requireCut(t *testing.T, l *Words, text string) {
 const German Language = "German"
 
 // allWords are those of all lists.
-var allWords = sync.OnceValue(func() *Words { return Read(Lists()) })
+var allWords = sync.OnceValue(func() *Lexicon { return ReadLexicon(Lists()) })

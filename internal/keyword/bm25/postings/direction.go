@@ -54,9 +54,9 @@ func directionOf(stemmer analysis.Stemmer, name string) (d Direction, ok bool) {
 	return d, ok
 }
 
-func hasDirection(name string) (has bool) {
+func hasDirection(name string) (found bool) {
 	analysis.EachRun(name, func(r analysis.Run) {
-		analysis.EachPart(r.Text, func(part string) { has = has || IsDirection(strings.ToLower(part)) })
+		analysis.EachPart(r.Text, func(part string) { found = found || IsDirection(strings.ToLower(part)) })
 	})
-	return has
+	return found
 }

@@ -15,15 +15,15 @@ import (
 // Finder finds tokens of an index: those that words of a query have, those that are like them,
 // and how rare each is. It keeps its memory.
 type Finder struct {
-	x       *View
-	idfs    []float32       // by token, computed on first use; 0 means not yet
-	own     strings.Builder // texts of the query that are not in the index
-	shared  []uint8         // by token: the pairs of letters that it shares with a word
-	sharing []uint32        // tokens that share any
-	letters []byte          // of a word
-	affixes []Like
-	others  []string // words of names
-	meant   []Correction
+	x           *View
+	idfs        []float32       // by token, computed on first use; 0 means not yet
+	texts       strings.Builder // texts of the query that are not in the index
+	shared      []uint8         // by token: the pairs of letters that it shares with a word
+	sharing     []uint32        // tokens that share any
+	letters     []byte          // of a word
+	affixes     []Affix
+	others      []string // words of names
+	corrections []Correction
 }
 
 // Reset makes the finder one of tokens of x.
@@ -46,8 +46,8 @@ func (f *Finder) IDF(token uint32) float64 {
 // Forget drops the texts of a query.
 func (f *Finder) Forget() {
 	clear(f.others[:cap(f.others)])
-	clear(f.meant[:cap(f.meant)])
-	f.own.Reset()
+	clear(f.corrections[:cap(f.corrections)])
+	f.texts.Reset()
 }
 
 // ownBytes is the initial memory for a query's own texts, which can grow.
@@ -62,16 +62,16 @@ func (f *Finder) Keep(text []byte) string {
 			return p.tokens.Word(token)
 		}
 	}
-	start := f.own.Len()
-	if f.own.Cap() == 0 {
-		f.own.Grow(ownBytes)
+	start := f.texts.Len()
+	if f.texts.Cap() == 0 {
+		f.texts.Grow(ownBytes)
 	}
-	f.own.Write(text)
-	return f.own.String()[start:]
+	f.texts.Write(text)
+	return f.texts.String()[start:]
 }
 
-// Joined returns parts as one text that is kept as Keep does.
-func (f *Finder) Joined(parts ...string) string {
+// KeepJoined joins parts to one text, which lives as long as one of Keep.
+func (f *Finder) KeepJoined(parts ...string) string {
 	text := f.letters[:0]
 	for _, part := range parts {
 		text = append(text, part...)
@@ -157,7 +157,7 @@ const (
 
 // AffixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
-func (f *Finder) AffixesOf(word string) []Like {
+func (f *Finder) AffixesOf(word string) []Affix {
 	if len(word) < minAffix || !analysis.IsASCII(word) {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (f *Finder) AffixesOf(word string) []Like {
 			return
 		}
 		if token, ok := f.x.findNameWord(other); ok {
-			found = append(found, Like{Token: token, Ratio: ratio, AtEnd: atEnd})
+			found = append(found, Affix{Token: token, Ratio: ratio, AtEnd: atEnd})
 		}
 	}
 	for size := minAffix; size < len(word); size++ {
@@ -207,28 +207,28 @@ func (f *Finder) backwards(text string) string {
 // CorrectionsOf returns the tokens that word may be a misspelling of, and those that begin
 // or end with it or with which it begins or ends, most likely first.
 func (f *Finder) CorrectionsOf(word string) []Correction {
-	meant := f.meant[:0]
+	corrections := f.corrections[:0]
 	if len(word) >= minTyped && len(word) <= analysis.MaxWordBytes && analysis.IsASCII(word) {
 		for i := range f.x.parts {
-			meant = f.appendCorrections(meant, &f.x.parts[i], word)
+			corrections = f.appendCorrections(corrections, &f.x.parts[i], word)
 		}
 	}
-	f.meant = meant
-	for i := range meant {
-		meant[i].Token, _ = f.x.Find(meant[i].text)
+	f.corrections = corrections
+	for i := range corrections {
+		corrections[i].Token, _ = f.x.Find(corrections[i].text)
 	}
-	return meant
+	return corrections
 }
 
 // appendCorrections adds those of a segment to the most likely ones.
-func (f *Finder) appendCorrections(meant []Correction, p *Shard, word string) []Correction {
+func (f *Finder) appendCorrections(corrections []Correction, p *Shard, word string) []Correction {
 	shared := f.shared
 	limit := names.MaxTypos(len(word))
-	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
+	minShared := max(minPairs, len(word)+1-spoiledPairs*limit)
 	for _, token := range f.countPairs(p, word) {
 		other := p.tokens.Word(token)
 		c := 0.0
-		if int(shared[token]) >= enough {
+		if int(shared[token]) >= minShared {
 			c = typoCloseness(word, other, limit)
 		}
 		if int(shared[token]) >= min(len(word), len(other)) {
@@ -236,10 +236,10 @@ func (f *Finder) appendCorrections(meant []Correction, p *Shard, word string) []
 		}
 		shared[token] = 0
 		if c > 0 && !areOpposite(word, other) && p.isUsed(token) {
-			meant = addCorrection(meant, Correction{text: other, Closeness: c})
+			corrections = addCorrection(corrections, Correction{text: other, Closeness: c})
 		}
 	}
-	return meant
+	return corrections
 }
 
 // countPairs counts the pairs of letters that tokens of a segment share with word, and

@@ -101,7 +101,7 @@ func TestCountsOfATokenArePackedByField(t *testing.T) {
 		}
 	}
 	for f := range fieldCount {
-		require.Equal(t, min(int(f)*10, maxCount), c.of(f))
+		require.Equal(t, min(int(f)*10, maxCount), c.in(f))
 	}
 }
 
@@ -148,7 +148,7 @@ func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
 }
 
 // affixesOf are the words of an index's names that begin or end like a word.
-func affixesOf(x *View, word string) []Like { return finderOf(x).AffixesOf(word) }
+func affixesOf(x *View, word string) []Affix { return finderOf(x).AffixesOf(word) }
 
 // correctionsOf are the tokens that a word may be meant to be. shared is the accumulator's.
 func correctionsOf(x *View, word string, shared []uint8) []Correction {
@@ -228,7 +228,7 @@ func TestAViewSaysWhatItsDocumentsSay(t *testing.T) {
 					alone = append(alone, docs[i])
 				}
 			}
-			parts = append(parts, Part{Segment: NewSegment(docs), Has: has})
+			parts = append(parts, Part{Segment: NewSegment(docs), Live: has})
 		}
 		x, want := NewView(parts), viewOf(alone...)
 		require.Equal(t, want.Len(), x.Len())

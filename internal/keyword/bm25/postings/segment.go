@@ -36,8 +36,8 @@ type Segment struct {
 	total      [fieldCount]int // of the lengths
 	unspaced   names.Set       // documents with text in a script without spaces
 
-	named     lists     // by document: the distinct tokens of its name
-	nameWords names.Set // tokens that are one of a name
+	nameTokens lists     // by document: the distinct tokens of its name
+	nameWords  names.Set // tokens that are one of a name
 
 	nameCounts []uint32 // by token: the documents that have it in their names
 	needs      lists    // by document: tokens of what it needs the id of
@@ -67,7 +67,7 @@ func newLists(n int) lists { return lists{starts: make([]uint32, 1, n+1)} }
 // end ends a list. The next one begins with what is added to all.
 func (l *lists) end() { l.starts = append(l.starts, uint32(len(l.all))) }
 
-func (l *lists) of(i uint32) []uint32 { return l.all[l.starts[i]:l.starts[i+1]] }
+func (l *lists) list(i uint32) []uint32 { return l.all[l.starts[i]:l.starts[i+1]] }
 
 // Posting says that a document uses a token.
 type Posting struct {
@@ -75,12 +75,12 @@ type Posting struct {
 	Counts Counts
 }
 
-// Of returns the postings of a token, ordered by document.
-func (s *Segment) Of(token uint32) []Posting { return s.posts[s.starts[token]:s.starts[token+1]] }
+// Postings returns the postings of a token, ordered by document.
+func (s *Segment) Postings(token uint32) []Posting { return s.posts[s.starts[token]:s.starts[token+1]] }
 
 // posting returns the posting of a token in a document.
 func (s *Segment) posting(token, doc uint32) (Posting, bool) {
-	posts := s.Of(token)
+	posts := s.Postings(token)
 	at, ok := slices.BinarySearchFunc(posts, doc, func(p Posting, doc uint32) int { return cmp.Compare(p.Doc, doc) })
 	if !ok {
 		return Posting{}, false
@@ -89,13 +89,13 @@ func (s *Segment) posting(token, doc uint32) (Posting, bool) {
 }
 
 // nameOf returns the distinct tokens of a document's name.
-func (s *Segment) nameOf(doc uint32) []uint32 { return s.named.of(doc) }
+func (s *Segment) nameOf(doc uint32) []uint32 { return s.nameTokens.list(doc) }
 
 // ServerOf returns the words of the name of a document's server, and all of it as one word, NoToken
 // if no document has that.
-func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
+func (s *Segment) ServerOf(doc uint32) (words []uint32, fullName uint32) {
 	server := s.serverOf[doc]
-	return s.serverTokens.of(server), s.serverWholes[server]
+	return s.serverTokens.list(server), s.serverWholes[server]
 }
 
 // OperationOf returns what the tool of a document does.
@@ -114,7 +114,7 @@ func (s *Segment) IsDeprecated(doc uint32) bool { return s.deprecated.Has(doc) }
 const NoToken = math.MaxUint32
 
 // NeedsOf returns the tokens of what a document needs the id of.
-func (s *Segment) NeedsOf(doc uint32) []uint32 { return s.needs.of(doc) }
+func (s *Segment) NeedsOf(doc uint32) []uint32 { return s.needs.list(doc) }
 
 // field is a part of a document.
 type field uint8
@@ -152,13 +152,13 @@ const (
 	maxCount  = 1<<countBits - 1
 )
 
-func (c Counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
+func (c Counts) in(f field) int { return int(c>>(countBits*f)) & maxCount }
 
 // InName reports whether a token occurs in the name.
-func (c Counts) InName() bool { return c.of(fieldName) > 0 }
+func (c Counts) InName() bool { return c.in(fieldName) > 0 }
 
 func (c Counts) plus(f field) Counts {
-	if c.of(f) == maxCount {
+	if c.in(f) == maxCount {
 		return c
 	}
 	return c + 1<<(countBits*f)
@@ -168,7 +168,7 @@ func (c Counts) plus(f field) Counts {
 func (c Counts) Fields() string {
 	var fields []string
 	for f := range fieldCount {
-		switch n := c.of(f); n {
+		switch n := c.in(f); n {
 		case 0:
 		case 1:
 			fields = append(fields, fieldNames[f])
@@ -204,8 +204,8 @@ func NewSegment(docs []keyword.Doc) *Segment {
 // server__tool or mcp__server__tool.
 func splitServer(d *keyword.Doc) (server, name string) {
 	if d.Server != "" {
-		if own, ok := strings.CutPrefix(d.Name, d.Server+"__"); ok && own != "" {
-			return d.Server, own
+		if rest, ok := strings.CutPrefix(d.Name, d.Server+"__"); ok && rest != "" {
+			return d.Server, rest
 		}
 		return d.Server, d.Name
 	}
@@ -235,18 +235,18 @@ type builder struct {
 	usages  [][]usage // of the documents that were read, in blocks
 	current []usage   // of the document being read
 	latest  []uint32  // per token: its usage in current, if that is of the token
-	joined  []byte    // scratch
+	buffer  []byte    // scratch
 }
 
 func newBuilder(docs []keyword.Doc) *builder {
 	return &builder{
 		s: &Segment{
-			List:     keyword.NewNames(docs),
-			servers:  servers{serverOf: make([]uint32, len(docs))},
-			unspaced: names.NewSet(len(docs)),
-			Lengths:  make([]Lengths, len(docs)),
-			named:    newLists(len(docs)),
-			needs:    newLists(len(docs)),
+			List:       keyword.NewNames(docs),
+			servers:    servers{serverOf: make([]uint32, len(docs))},
+			unspaced:   names.NewSet(len(docs)),
+			Lengths:    make([]Lengths, len(docs)),
+			nameTokens: newLists(len(docs)),
+			needs:      newLists(len(docs)),
 
 			operations: make([]operations.Operation, len(docs)),
 			deprecated: names.NewSet(len(docs)),
@@ -268,26 +268,26 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	if isDeprecated(d.Description) {
 		b.s.deprecated.Add(doc)
 	}
-	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
-	named := &b.s.named
+	b.countText(doc, fieldName, names.Clip(name, maxNameBytes))
+	nameTokens := &b.s.nameTokens
 	for _, u := range b.current { // all that was read so far
-		named.all = append(named.all, u.token)
+		nameTokens.all = append(nameTokens.all, u.token)
 	}
-	named.end()
-	b.read(doc, fieldDescription, names.Clip(d.Description, maxDescriptionBytes))
+	nameTokens.end()
+	b.countText(doc, fieldDescription, names.Clip(d.Description, maxDescriptionBytes))
 	for _, phrase := range d.Phrases[:min(len(d.Phrases), maxPhrases)] {
-		b.read(doc, fieldDescription, names.Clip(phrase, maxNameBytes))
+		b.countText(doc, fieldDescription, names.Clip(phrase, maxNameBytes))
 	}
-	b.read(doc, fieldServer, names.Clip(server, maxNameBytes))
+	b.countText(doc, fieldServer, names.Clip(server, maxNameBytes))
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
-		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
+		b.countText(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
 		if id := analysis.LeadingIdentifier(p.Name); len(id) == len(p.Name) {
 			b.countID(doc, fieldParam, b.tokens.ID(strings.ToLower(id)))
 		}
 		b.addJoined(doc, fieldParam, p.Name)
-		b.read(doc, fieldParamDescription, names.Clip(p.Description, maxParamBytes))
+		b.countText(doc, fieldParamDescription, names.Clip(p.Description, maxParamBytes))
 		for _, value := range p.Enum[:min(len(p.Enum), maxEnum)] {
-			b.read(doc, fieldEnum, names.Clip(value, maxNameBytes))
+			b.countText(doc, fieldEnum, names.Clip(value, maxNameBytes))
 		}
 	}
 	b.addNeeds(d)
@@ -328,14 +328,15 @@ func (b *builder) addJoined(doc uint32, f field, name string) {
 			word = ""
 		}
 		if previous != "" && word != "" && len(previous)+len(word) <= analysis.MaxWordBytes {
-			b.joined = append(append(b.joined[:0], previous...), word...)
-			b.countID(doc, f, b.tokens.IDOf(analysis.StemInPlace(b.joined)))
+			b.buffer = append(append(b.buffer[:0], previous...), word...)
+			b.countID(doc, f, b.tokens.IDOf(analysis.StemInPlace(b.buffer)))
 		}
 		previous = word
 	})
 }
 
-func (b *builder) read(doc uint32, f field, text string) {
+// countText counts the tokens of a text in a field of a document.
+func (b *builder) countText(doc uint32, f field, text string) {
 	analysis.EachRun(analysis.Normalize(text), func(r analysis.Run) {
 		if r.Unspaced {
 			b.s.unspaced.Add(doc)
@@ -387,7 +388,7 @@ func (b *builder) finish() *Segment {
 	b.fillPostings()
 	b.readServers()
 	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens.all, s.serverWholes)
-	s.nameWords = setOf(s.tokens.Len(), s.named.all)
+	s.nameWords = setOf(s.tokens.Len(), s.nameTokens.all)
 	s.countNames()
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(b.tokens.Words())
@@ -398,7 +399,7 @@ func (b *builder) finish() *Segment {
 func (s *Segment) countNames() {
 	s.nameCounts = make([]uint32, s.tokens.Len())
 	for id := range s.nameCounts {
-		for _, u := range s.Of(uint32(id)) {
+		for _, u := range s.Postings(uint32(id)) {
 			if u.Counts.InName() {
 				s.nameCounts[id]++
 			}
@@ -425,14 +426,14 @@ func (b *builder) readServers() {
 	s.serverNames = b.servers.Words()
 	s.serverTokens = newLists(len(s.serverNames))
 	for _, name := range s.serverNames {
-		whole := ""
+		fullName := ""
 		add := func(token string) {
 			if id, ok := s.tokens.Find(token); ok {
 				s.serverTokens.all = append(s.serverTokens.all, id)
 			}
 		}
 		analysis.EachRun(analysis.Normalize(names.Clip(name, maxNameBytes)), func(r analysis.Run) {
-			whole += r.Text
+			fullName += r.Text
 			if r.Unspaced {
 				analysis.EachCharacter(r.Text, add)
 			} else {
@@ -440,7 +441,7 @@ func (b *builder) readServers() {
 			}
 		})
 		s.serverTokens.end()
-		id, ok := s.tokens.Find(b.stemmer.Stem(whole))
+		id, ok := s.tokens.Find(b.stemmer.Stem(fullName))
 		if !ok {
 			id = NoToken
 		}

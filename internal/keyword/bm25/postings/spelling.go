@@ -118,8 +118,8 @@ func appendEdged(dst []byte, word string) []byte {
 	return append(append(append(dst, '^'), word...), '$')
 }
 
-// Like is a token that has a beginning, or an end, in common with a word.
-type Like struct {
+// Affix is a token that shares a prefix or a suffix with a word.
+type Affix struct {
 	Token uint32
 	Ratio float64 // of the shorter to the longer one
 	AtEnd bool
@@ -134,14 +134,14 @@ type Correction struct {
 
 // addCorrection adds a correction to at most maxMeant in order, if it is one of the most
 // likely.
-func addCorrection(meant []Correction, c Correction) []Correction {
-	at, known := slices.BinarySearchFunc(meant, c, func(a, b Correction) int {
+func addCorrection(corrections []Correction, c Correction) []Correction {
+	at, exists := slices.BinarySearchFunc(corrections, c, func(a, b Correction) int {
 		return cmp.Or(cmp.Compare(b.Closeness, a.Closeness), strings.Compare(a.text, b.text))
 	})
-	if known || at == maxMeant {
-		return meant
+	if exists || at == maxMeant {
+		return corrections
 	}
-	return slices.Insert(meant[:min(len(meant), maxMeant-1)], at, c)
+	return slices.Insert(corrections[:min(len(corrections), maxMeant-1)], at, c)
 }
 
 // typoCloseness returns how likely word is a misspelling of other, from 0 to 1.

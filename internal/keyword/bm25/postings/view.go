@@ -29,8 +29,8 @@ type View struct {
 // Part is what an index has of a segment.
 type Part struct {
 	*Segment
-	// Has is the set of the positions of its documents. If nil, all.
-	Has names.Set
+	// Live is the set of the positions of its documents. If nil, all.
+	Live names.Set
 }
 
 // Shard is a part of a view. A document is known by its ordinal in the segment, plus
@@ -45,7 +45,7 @@ type Shard struct {
 func NewView(parts []Part) *View {
 	lists := make([]names.Part, len(parts))
 	for i, p := range parts {
-		lists[i] = names.Part{List: p.List, Has: p.Has}
+		lists[i] = names.Part{List: p.List, Has: p.Live}
 	}
 	x := &View{Catalog: names.Join(lists...), parts: make([]Shard, len(parts))}
 	var total [fieldCount]int
@@ -119,15 +119,15 @@ func (x *View) NameOf(doc uint32) (p *Shard, tokens []uint32) {
 
 // FinderOf returns the document that finds what is named by a token for a document of the same
 // server: the one whose name has the fewest words besides, and does not require it itself.
-func (x *View) FinderOf(kind, of uint32) (best uint32, ok bool) {
-	server, least := x.Server(of), 0
+func (x *View) FinderOf(kind, consumer uint32) (best uint32, ok bool) {
+	server, least := x.Server(consumer), 0
 	if server == "" {
 		return 0, false
 	}
-	x.Each(kind, func(p *Shard, id uint32) {
-		for _, u := range p.Of(id) {
+	x.EachShard(kind, func(p *Shard, id uint32) {
+		for _, u := range p.Postings(id) {
 			doc := p.FirstDoc + u.Doc
-			if u.Counts.of(fieldName) == 0 || doc == of || !p.Has(u.Doc) || p.serverNames[p.serverOf[u.Doc]] != server ||
+			if u.Counts.in(fieldName) == 0 || doc == consumer || !p.Has(u.Doc) || p.serverNames[p.serverOf[u.Doc]] != server ||
 				slices.Contains(p.NeedsOf(u.Doc), id) {
 				continue
 			}
@@ -186,17 +186,17 @@ func (x *View) Text(token uint32) string {
 	return p.tokens.Word(token - p.FirstToken)
 }
 
-// Each visits the segments that have a token, with its number there.
-func (x *View) Each(token uint32, visit func(p *Shard, id uint32)) {
-	own := x.partOfToken(token)
-	visit(own, token-own.FirstToken)
+// EachShard visits the segments that have a token, with its number there.
+func (x *View) EachShard(token uint32, visit func(p *Shard, id uint32)) {
+	shard := x.partOfToken(token)
+	visit(shard, token-shard.FirstToken)
 	if len(x.parts) == 1 {
 		return
 	}
-	text := own.tokens.Word(token - own.FirstToken)
+	text := shard.tokens.Word(token - shard.FirstToken)
 	for i := range x.parts {
 		p := &x.parts[i]
-		if id, ok := p.tokens.Find(text); ok && p != own {
+		if id, ok := p.tokens.Find(text); ok && p != shard {
 			visit(p, id)
 		}
 	}
@@ -204,7 +204,7 @@ func (x *View) Each(token uint32, visit func(p *Shard, id uint32)) {
 
 // users returns how many documents use a token.
 func (x *View) users(token uint32) (n int) {
-	x.Each(token, func(p *Shard, id uint32) { n += p.users(id) })
+	x.EachShard(token, func(p *Shard, id uint32) { n += p.users(id) })
 	return n
 }
 
@@ -221,21 +221,21 @@ func (x *View) IDF(token uint32) float32 {
 
 // NameIDF returns the inverse document frequency of a token among the names.
 func (x *View) NameIDF(token uint32) float32 {
-	named := 0
-	x.Each(token, func(p *Shard, id uint32) { named += p.nameUsers(id) })
-	return float32(IDF(named, x.Len()))
+	users := 0
+	x.EachShard(token, func(p *Shard, id uint32) { users += p.nameUsers(id) })
+	return float32(IDF(users, x.Len()))
 }
 
 // Posting returns the posting of a token in a document, and the lengths of its fields.
-func (x *View) Posting(token, doc uint32) (of *Lengths, found Posting, ok bool) {
+func (x *View) Posting(token, doc uint32) (lengths *Lengths, found Posting, ok bool) {
 	in := x.PartOfDoc(doc)
-	x.Each(token, func(p *Shard, id uint32) {
+	x.EachShard(token, func(p *Shard, id uint32) {
 		if p == in {
-			of = &p.Lengths[doc-p.FirstDoc]
+			lengths = &p.Lengths[doc-p.FirstDoc]
 			found, ok = p.posting(id, doc-p.FirstDoc)
 		}
 	})
-	return of, found, ok
+	return lengths, found, ok
 }
 
 // This package converts each product in a sum to float64, which keeps compilers from
@@ -269,13 +269,13 @@ func (n *Norms) Reset(x *View) {
 }
 
 // Frequency returns what occurrences in a document weigh together, given how long its fields are.
-func (n *Norms) Frequency(of *Lengths, c Counts) (sum float64) {
+func (n *Norms) Frequency(lengths *Lengths, c Counts) (sum float64) {
 	for c != 0 {
 		f := field(bits.TrailingZeros32(uint32(c)) / countBits)
-		if length := of[f]; length < shortField {
-			sum += float64(n.short[f][length] * float64(c.of(f)))
+		if length := lengths[f]; length < shortField {
+			sum += float64(n.short[f][length] * float64(c.in(f)))
 		} else {
-			sum += float64(n.x.norm(f, int(length)) * float64(c.of(f)))
+			sum += float64(n.x.norm(f, int(length)) * float64(c.in(f)))
 		}
 		c &^= maxCount << (countBits * f)
 	}
@@ -293,7 +293,7 @@ func (p *Shard) Has(doc uint32) bool { return p.live == nil || p.live.Has(doc) }
 
 // users returns how many of the index's documents in the segment use a token.
 func (p *Shard) users(id uint32) int {
-	posts := p.Of(id)
+	posts := p.Postings(id)
 	if p.live == nil {
 		return len(posts)
 	}
@@ -315,7 +315,7 @@ func (p *Shard) nameUsers(id uint32) int {
 		return 0
 	}
 	n := 0
-	for _, u := range p.Of(id) {
+	for _, u := range p.Postings(id) {
 		if u.Counts.InName() && p.live.Has(u.Doc) {
 			n++
 		}
@@ -324,12 +324,12 @@ func (p *Shard) nameUsers(id uint32) int {
 }
 
 func (p *Shard) isUsed(id uint32) bool {
-	return p.live == nil || slices.ContainsFunc(p.Of(id), func(u Posting) bool { return p.live.Has(u.Doc) })
+	return p.live == nil || slices.ContainsFunc(p.Postings(id), func(u Posting) bool { return p.live.Has(u.Doc) })
 }
 
 // isNameWord reports whether a token is one of the name of a document of the index.
 func (p *Shard) isNameWord(id uint32) bool {
-	return p.nameWords.Has(id) && (p.live == nil || slices.ContainsFunc(p.Of(id), func(u Posting) bool {
+	return p.nameWords.Has(id) && (p.live == nil || slices.ContainsFunc(p.Postings(id), func(u Posting) bool {
 		return p.live.Has(u.Doc) && slices.Contains(p.nameOf(u.Doc), id)
 	}))
 }
