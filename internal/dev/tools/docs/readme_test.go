@@ -6,7 +6,6 @@ package docs
 // What a stranger sees first.
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -71,46 +70,60 @@ func TestReadme_FirstScreenIsOneScreen(t *testing.T) {
 	}
 }
 
-// readmeFigures are the sentences of each README with figures of the 60 tasks: the first screen's, and the table's.
-var readmeFigures = map[string][2]string{
+// readmeFigures are what each README says of the 60 tasks: sentences of the first screen, and rows of the table.
+var readmeFigures = map[string]struct {
+	tokens, prices string
+	rows           map[string]string
+}{
 	"README.md": {
-		"Eino's two packages at the same limits send %.1f times as many, and an agent without middleware %.1f times as many.",
-		"prompt price with Anthropic's cache: %s of Eino's two packages, %s of no middleware; with DeepSeek's: %s, %s. Model calls: %.0f; %.0f, %.0f",
+		"Eino's two packages at the same limits send %.1f times as many, and an agent without middleware %.1f times as many;",
+		"[%.0f to %.0f times](#figures) as expensive",
+		map[string]string{"prompt tokens, at four bytes each": "tokens", "price at Anthropic's cache prices, in thousands of uncached tokens": "Anthropic",
+			"price at OpenAI's": "OpenAI", "price at DeepSeek's": "DeepSeek", "model calls": "calls"},
 	},
 	"README.zh.md": {
-		"Eino 自带的两个包（限额相同）是它的 %.1f 倍，不用中间件是它的 %.1f 倍。",
-		"提示价格，按 Anthropic 的缓存价：Eino 两个包的 0%s，不用中间件的 0%s；按 DeepSeek 的：0%s、0%s。模型调用：%.0f；%.0f、%.0f",
+		"Eino 自带的两个包（限额相同）是它的 %.1f 倍，不用中间件是它的 %.1f 倍；",
+		"[%.0f 到 %.0f 倍](#数据)",
+		map[string]string{"输入 token（按四字节估算）": "tokens", "费用，DeepSeek 缓存价，折合无缓存的千 token": "DeepSeek",
+			"费用，Anthropic 缓存价": "Anthropic", "费用，OpenAI 缓存价": "OpenAI", "模型调用": "calls"},
 	},
 }
 
-// TestReadme_FiguresOfTasksAreMeasured compares both README files with the file that make report writes.
+// readmeSettings are the columns of the table of the 60 tasks: rows of docs/benchmarks.md.
+var readmeSettings = []string{
+	"`Recommended`, reduced", "Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`", "every tool is listed",
+}
+
+// TestReadme_FiguresOfTasksAreMeasured compares both README files with the table that make report writes.
 func TestReadme_FiguresOfTasksAreMeasured(t *testing.T) {
-	type usage struct{ Calls, Tokens, Cached float64 }
-	var measured map[string]map[string]usage
-	require.NoError(t, json.Unmarshal([]byte(read(t, "demo/compare/measured.json")), &measured))
-	sum := func(setting string) (s usage) {
-		for _, task := range measured[setting] {
-			s.Calls, s.Tokens, s.Cached = s.Calls+task.Calls, s.Tokens+task.Tokens, s.Cached+task.Cached
+	columns := []string{"", "", "right", "calls", "tokens", "cached", "Anthropic", "OpenAI", "DeepSeek"}
+	measured := make(map[string][]string) // by column, in the order of readmeSettings
+	for _, setting := range readmeSettings {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(setting) + ` \| 60 of 60 \|.*$`).FindString(read(t, "docs/benchmarks.md"))
+		require.NotEmpty(t, row, setting)
+		for i, cell := range strings.Split(row, "|") {
+			if i < len(columns) {
+				measured[columns[i]] = append(measured[columns[i]], strings.Trim(cell, " *"))
+			}
 		}
-		require.Positive(t, s.Tokens, setting)
-		return s
 	}
-	ours := sum("`Recommended`, reduced")
-	eino := sum("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`")
-	none := sum("every tool is listed")
-	// share is the price of our prompts relative to those of another setting, at prices relative to a token in full.
-	share := func(other usage, cached, written float64) string {
-		price := func(u usage) float64 { return u.Cached*cached + (u.Tokens-u.Cached)*written }
-		return strings.TrimPrefix(fmt.Sprintf("%.2f", price(ours)/price(other)), "0")
+	number := func(column string, setting int) float64 {
+		n, err := strconv.ParseFloat(strings.ReplaceAll(measured[column][setting], ",", ""), 64)
+		require.NoError(t, err)
+		return n
 	}
-	row := regexp.MustCompile("(?m)^\\| `Recommended`, reduced \\| 60 of 60 \\| \\d+ \\| ([\\d,]+) \\|").FindStringSubmatch(read(t, "docs/benchmarks.md"))
-	require.NotNil(t, row)
-	for name, sentences := range readmeFigures {
+	var times []float64 // how much dearer the other settings are
+	for _, provider := range []string{"Anthropic", "OpenAI", "DeepSeek"} {
+		times = append(times, number(provider, 1)/number(provider, 0), number(provider, 2)/number(provider, 0))
+	}
+	for name, figures := range readmeFigures {
 		screen, rest, _ := strings.Cut(read(t, name), "\n## ")
-		require.Contains(t, screen, row[1], name)
-		require.Contains(t, screen, fmt.Sprintf(sentences[0], eino.Tokens/ours.Tokens, none.Tokens/ours.Tokens), name)
-		require.Contains(t, rest, fmt.Sprintf(sentences[1], share(eino, .1, 1.25), share(none, .1, 1.25),
-			share(eino, .02, 1), share(none, .02, 1), ours.Calls, eino.Calls, none.Calls), name)
+		require.Contains(t, screen, measured["tokens"][0], name)
+		require.Contains(t, screen, fmt.Sprintf(figures.tokens, number("tokens", 1)/number("tokens", 0), number("tokens", 2)/number("tokens", 0)), name)
+		require.Contains(t, screen, fmt.Sprintf(figures.prices, slices.Min(times), slices.Max(times)), name)
+		for label, column := range figures.rows {
+			require.Contains(t, rest, "| "+label+" | "+strings.Join(measured[column], " | ")+" |", name)
+		}
 	}
 }
 
@@ -132,7 +145,7 @@ func TestReadme_FiguresAreThoseOfBenchmarks(t *testing.T) {
 			require.True(t, isThere, "docs/benchmarks.md does not have %s, from %q", number, line)
 		}
 	}
-	require.Equal(t, 2, rows)
+	require.Equal(t, 5, rows)
 }
 
 // rounded is a number with two decimals.
