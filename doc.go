@@ -11,7 +11,7 @@
 //     them. Start with toolsearch.New.
 //   - [github.com/einolean/einolean/toolsearch/toolset] has sets of tools, and the sources of
 //     those that come and go; [github.com/einolean/einolean/toolsearch/index] ranks tools.
-//   - [github.com/einolean/einolean/reduction] cuts long results, clears old ones, and keeps
+//   - [github.com/einolean/einolean/reduction] truncates long results, clears old ones, and keeps
 //     every original in a store, from which the model can read it back. Start with
 //     reduction.New and store.NewDir.
 //   - [github.com/einolean/einolean/store] has the stores, and what yours must do.
@@ -41,6 +41,6 @@
 // Events report changes and totals, never unchanged things. A run has at most four for
 // each model call, two for each tool call, one for each user message for which tools are
 // prefetched, one for each result that is replaced for the first time, one for each change
-// of the catalogue, and one for tools that could not be hidden. A wrong configuration is
+// of the catalog, and one for tools that could not be hidden. A wrong configuration is
 // one or more [FieldError].
 package einolean

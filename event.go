@@ -43,10 +43,6 @@ const (
 	// KindCallGated: a call did not run because its tool was not loaded. Tool and
 	// CallID are set.
 	KindCallGated Kind = "call_gated"
-	// KindProgramEnded: a program of the model ended. Tool and CallID are those of its call,
-	// Program says what it called, and Output compares all that its calls returned with what
-	// the model reads.
-	KindProgramEnded Kind = "program_ended"
 	// KindSourceFailed: a Source of tools failed, and the run keeps its last tools.
 	// Err is set.
 	KindSourceFailed Kind = "source_failed"
@@ -56,8 +52,8 @@ const (
 
 // The kinds of reduction.
 const (
-	// KindResultCut: a result was longer than its limit when it returned. Output is set.
-	KindResultCut Kind = "result_cut"
+	// KindResultTruncated: a result was longer than its limit when it returned. Output is set.
+	KindResultTruncated Kind = "result_cut"
 	// KindResultKept: a result was longer than its limit and stays whole.
 	// Output.Reason says why.
 	KindResultKept Kind = "result_kept"
@@ -84,16 +80,23 @@ const (
 	KindClearDone Kind = "clear_done"
 )
 
-// The kinds of both packages, and of MCP servers.
+// The kind of package programs.
+const (
+	// KindProgramEnded: a program of the model ended. Tool and CallID are those of its call,
+	// Program says what it called, and Output compares all that its calls returned with what
+	// the model reads.
+	KindProgramEnded Kind = "program_ended"
+)
+
+// The kinds that several packages use: reduction, toolsearch and mcptools.
 const (
 	// KindStoreFailed: a write to a store failed, and the content stays in the
 	// conversation; or the files that a conversation names could not be marked as used, so
 	// that a deletion of unused files may take them. Err is set, and Output if it was a result.
 	KindStoreFailed Kind = "store_failed"
-	// KindSessionRestarted: the last answer was tied to something that has changed since.
-	// The conversation that the provider keeps cannot be continued, so the next request
-	// is sent whole; or thinking that Claude has bound to what was cleared or loaded is
-	// left out of it.
+	// KindSessionRestarted: provider-side state was invalidated, because tools or messages before it have
+	// changed. If the provider stores the conversation, the next request resends the full history. If
+	// Claude signed thinking for the old prompt, that thinking is omitted.
 	KindSessionRestarted Kind = "session_restarted"
 	// KindServerUp: an MCP server answers. Server is set.
 	KindServerUp Kind = "server_up"

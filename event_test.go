@@ -27,7 +27,7 @@ import (
 var kinds = []einolean.Kind{
 	einolean.KindCatalogChanged, einolean.KindToolsSearched, einolean.KindToolsPrefetched, einolean.KindToolsLoaded,
 	einolean.KindToolsUnloaded, einolean.KindToolsDenied, einolean.KindToolsNotHidden, einolean.KindNothingHidden, einolean.KindCallGated, einolean.KindSourceFailed,
-	einolean.KindIndexFailed, einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultReferred,
+	einolean.KindIndexFailed, einolean.KindResultTruncated, einolean.KindResultKept, einolean.KindResultReferred,
 	einolean.KindResultRead, einolean.KindResultCleared, einolean.KindClearDone, einolean.KindStoreFailed,
 	einolean.KindReadToolNotAdded, einolean.KindOverflow, einolean.KindSessionRestarted, einolean.KindServerUp, einolean.KindServerDown, einolean.KindServerListed,
 	einolean.KindToolRefused,
@@ -184,7 +184,7 @@ func TestLinesOfConcurrentEventsDoNotMix(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				write(context.Background(), einolean.Event{Kind: einolean.KindResultCut, Tool: strings.Repeat("x", 300)})
+				write(context.Background(), einolean.Event{Kind: einolean.KindResultTruncated, Tool: strings.Repeat("x", 300)})
 			}
 		})
 	}

@@ -63,8 +63,9 @@ func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event)
 	}
 }
 
-// Level is how much an event matters: Warn if something failed or was refused, Info if
-// the window changed, and Debug otherwise.
+// Level returns Warn if something failed or was refused. It returns Debug for repeats, catalog
+// changes, server listings, results that stay and passes that cleared nothing, and Info for everything
+// else.
 func (e Event) Level() slog.Level {
 	switch e.Kind {
 	case KindToolsNotHidden, KindReadToolNotAdded, KindOverflow, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused, KindToolsDenied:

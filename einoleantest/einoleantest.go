@@ -30,7 +30,7 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// TestBackend tests whether a store keeps the promises of [reduction.Backend], one per
+// TestBackend tests whether a store meets the contract of [reduction.Backend], one per
 // subtest. Write is always tested. Every further interface that the store implements is
 // tested too: [store.Reader], [store.RangeReader], [store.Creator]
 // and [store.Cleaner]. The whole suite runs twice, the second

@@ -16,7 +16,7 @@ import (
 	"github.com/einolean/einolean/programs"
 )
 
-// TestInterpreter tests whether an interpreter of JavaScript keeps the promises of
+// TestInterpreter tests whether an interpreter of JavaScript meets the contract of
 // [programs.Interpreter], one per subtest: calls and their results, what is printed and
 // returned, errors, the same output for the same calls, and that a program reaches nothing else.
 // Every subtest calls open. Run the tests with -race.

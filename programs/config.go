@@ -24,9 +24,9 @@ type Config struct {
 	// it has a method Check() error, its error is New's. Required.
 	Interpreter Interpreter
 
-	// Allow reports whether programs may call a tool; the others only the model can call. It is called
-	// for each call. A panic means no. If nil, programs may call every tool but those that search,
-	// that end or hand over the agent, or whose result ends the run.
+	// Allow reports whether programs may call a tool. It can only restrict further: search tools,
+	// transfer and exit tools, and tools in ReturnDirectly are always rejected. It is called for each
+	// call and must be safe for concurrent use. A panic means no. If nil, all other tools are allowed.
 	Allow func(*schema.ToolInfo) bool
 
 	// MaxIterations is the agent's own MaxIterations, which a handler cannot read: a program that

@@ -26,9 +26,8 @@ import (
 // einoleantest.TestInterpreter holds every implementation to what is said here. It must be safe
 // for concurrent use, and a program must reach nothing but its own memory and what it is given.
 type Interpreter interface {
-	// Start begins a program, and returns when it waits for calls or has ended. Whatever is
-	// wrong with the program is part of its state. The error is ctx's, or says that the
-	// interpreter itself cannot be used.
+	// Start starts a program and returns when it waits for calls or has ended. Errors of the program
+	// are in its State. Start returns an error only if ctx ended or the interpreter cannot be used.
 	Start(ctx context.Context, p Program) (Run, error)
 }
 
@@ -37,9 +36,9 @@ type Interpreter interface {
 type Program struct {
 	// Code is the text as the model wrote it.
 	Code string
-	// Seed is what its random numbers follow from.
+	// Seed is the seed of the program's random numbers.
 	Seed string
-	// Time is what its clock begins with.
+	// Time is the start time of the program's clock.
 	Time time.Time
 }
 
@@ -50,7 +49,8 @@ type Run interface {
 	// Resume gives the program the results of all calls that it waits for, in any order, and
 	// returns when it waits again or has ended. Its error is that of Start.
 	Resume(ctx context.Context, results []Result) error
-	// Close gives the memory back. Closing twice is allowed; State keeps what it said.
+	// Close releases the program's memory. It may be called more than once, and State may be called
+	// afterwards.
 	Close()
 }
 
@@ -75,10 +75,10 @@ type Call struct {
 	Number int
 	// Tool is the name that the program wrote; "" for stored(path).
 	Tool string
-	// Arguments is a JSON object. A number that may have been rounded, of 2^53 and more, is written
-	// with an exponent; Infinity is 1e+999, which is none; an integer beyond that is written digit by
-	// digit. If the program passed anything else, it is a list of what it passed, and the tool does
-	// not run.
+	// Arguments is a JSON object. Numbers with an absolute value of 2^53 or more may have lost
+	// precision and are written with an exponent (9.007199254740992e+15); BigInts are written in full;
+	// Infinity is written as 1e+999. If the program did not pass exactly one object, Arguments is a
+	// JSON array of what it passed, and the tool does not run.
 	Arguments string
 	// Path is the argument of stored(path).
 	Path string
@@ -90,8 +90,8 @@ type Call struct {
 type Result struct {
 	// Number is that of the call.
 	Number int
-	// Text is the result. JSON is its value in the program: an integer digit by digit, a decimal as
-	// the nearest double. Anything else is a string.
+	// Text is the result. If it is JSON, the program receives its value, with integers exact and
+	// decimals as the nearest double; otherwise it receives a string.
 	Text string
 	// Failed rejects the call's promise with Text.
 	Failed bool

@@ -24,7 +24,6 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/reduction/internal/notice"
-	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 	"github.com/einolean/einolean/store"
 )
 
@@ -33,7 +32,9 @@ import (
 // StoreTimeout may be negative. Its functions may be called by any number of goroutines at once.
 //
 // The fields down to ToolConfig are those of Eino's package and mean the same.
-// Those below it are additions, and their zero values change nothing.
+// The fields after ToolConfig are additions. Their zero values keep Eino's behavior, with two
+// exceptions: StoreTimeout defaults to 30 seconds, and a call with a bare notice as an argument is
+// answered instead of run (see ResolveReferences).
 type TypedConfig[M adk.MessageType] struct {
 	// Backend stores the content that leaves the conversation. Required unless
 	// SkipTruncation is set. Without it, a placeholder replaces old results, and their
@@ -102,12 +103,11 @@ type TypedConfig[M adk.MessageType] struct {
 	// estimate.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
-	// MaxTokensForClear is the estimate at which old results are cleared. If the rest of
-	// the conversation alone exceeds it, clearing waits until it saves an eighth of
-	// this, so as not to break the prompt cache at every call. For the same reason, unless
-	// ClearTargetTokens is set, clearing that saves less than a sixth of what follows the
-	// first cleared result waits until the estimate exceeds this by an eighth. If zero, defaults to
-	// 160,000.
+	// MaxTokensForClear is the estimate, in tokens, at which old results are cleared. If zero, defaults
+	// to 160,000. Clearing is postponed in two cases, to protect the prompt cache: if the request would
+	// stay above the threshold and the pass saves less than an eighth of it; and, unless
+	// ClearTargetTokens is set, if the pass saves less than a sixth of the prompt that it rewrites, until
+	// the estimate is an eighth above the threshold.
 	MaxTokensForClear int64
 
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
@@ -213,17 +213,18 @@ type TypedConfig[M adk.MessageType] struct {
 	// is set, which implies ClearMedia.
 	ClearMedia bool
 
-	// ResolveReferences lets the model pass stored content on without writing it again. A string in the arguments of a
-	// call that is nothing but a notice of this conversation, or nothing but the path in one, is replaced by the
-	// stored content before the tool runs; the notices say so. Content of a result is a string. It is JSON if it is a
-	// list or an object and the tool's schema takes other values than strings in this place; a value of earlier
-	// arguments becomes what it was. Only default paths below RootDir that notices of this conversation show
-	// are resolved, up to 64 MiB each; media are not. A path stays a path in the calls of the read tool and in
-	// arguments whose name says that they take a file, such as path, file_path or uri.
+	// ResolveReferences replaces references in the arguments of a call by the stored content before the
+	// tool runs; the notices say so. A reference is a string that consists only of a notice of this
+	// conversation or of the path in one. Content of a result is passed as a string, or as JSON if it is
+	// a list or an object and the tool's schema does not demand a string in this place. Stored argument
+	// values keep their original type. Only default paths below RootDir that notices of this conversation
+	// show are resolved, up to 64 MiB each; media are not. A path stays a path in calls of the read tool
+	// and in arguments whose name says that they take a file, such as path, file_path or uri.
 	//
-	// Handlers before this one in Handlers, such as an approval, see the reference; later ones see the content.
-	// Where content cannot be read, the call is answered instead: the model must pass the content itself. If false, the
-	// call is answered for every notice, so that no tool gets one as a value, and a path is a path.
+	// Handlers before this one in Handlers, such as an approval, see the reference; later ones see the
+	// content. If the content cannot be read, the call does not run, and the model is told to pass the
+	// content itself. If false, every call with a notice as an argument is answered like that, and a
+	// path stays a path.
 	ResolveReferences bool
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
@@ -250,14 +251,14 @@ type TypedConfig[M adk.MessageType] struct {
 	// is zero, the window is unknown.
 	WindowTokens int64
 
-	// Overflow reports whether a model's error says that the request is too long, and how many
-	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the errors of
-	// most providers. A request that is refused so, before anything of an answer came, is
-	// shortened as for WindowTokens and sent again, once for each model call; if it is refused
-	// again, or cannot be shortened, the error is returned as it was, and nothing is learned from it.
-	// Otherwise, for the rest of the run, the tokens that the error named, or those of the refused
-	// request, less a tenth, count as WindowTokens if that is not less. A number below a fiftieth of the
-	// refused request is no window.
+	// Overflow reports whether a model's error says that the request is too long, and the model's limit
+	// in tokens, zero if the error does not name it. [ParseOverflow] recognizes the errors of most
+	// providers. A request that is refused for this reason before any part of an answer came is shortened
+	// as for WindowTokens and sent once more for each model call. If the retry is refused for the same
+	// reason, or the request cannot be shortened, the first error is returned. Otherwise 90 % of that
+	// limit, or of the refused request's size if the limit is unknown or larger, acts as WindowTokens for
+	// the rest of the run, unless WindowTokens is smaller. Limits below 2 % of the request's size are
+	// ignored.
 	//
 	// If Overflow is set, an error that says that a request has too many images or other media, or too
 	// large ones in total, is handled in the same way: references replace media, the oldest first. If
@@ -280,10 +281,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// MaxTokensForClear. The result waits for it, so it should be quick; it may keep the
 	// event. Panics are recovered.
 	//
-	// The tokens of a result are those of its text, at four bytes each. Those of a pass
-	// are the TokenCounter's; with your own counter, the saving is the default estimate
-	// unless ClearAtLeastTokens is set. If nil, only warnings are reported: to
-	// slog.Default, at most one of a kind a minute; einolean.Tee() keeps those out as well.
+	// Sizes of results are estimates at four bytes per token. Those of a pass come from TokenCounter;
+	// with your own counter and no ClearAtLeastTokens, the size after a pass is the size before minus an
+	// estimate of the saving. If nil, only warnings are reported: to slog.Default, at most one of a kind
+	// a minute; einolean.Tee() switches those off as well.
 	OnEvent func(ctx context.Context, event einolean.Event)
 }
 
@@ -293,30 +294,33 @@ type Backend = store.Backend
 // Config configures the middleware for agents on *schema.Message.
 type Config = TypedConfig[*schema.Message]
 
-// JSONQuery answers a query about a JSON document with at most maxBytes bytes, in the
-// language of jq, which the tool tells the model. The document is what the tool returned,
-// or the JSON in its MCP result; JSON lines are a list; of a document that ends too early,
-// the part that is there counts, and the answer says so. The text of an error goes to the
-// model; only the error of ctx ends the run. A JSONQuery must not change the document,
-// must be safe for concurrent use, and must bound the time, memory and reach of a hostile
-// query. Output beyond maxBytes is left out, and a panic counts as an error.
+// A JSONQuery runs a jq query on a JSON document and returns at most maxBytes bytes; longer output is
+// truncated. The document is the tool's result, or the JSON inside its MCP result. JSON Lines count as
+// a list. If the document is incomplete, the readable part is used, and the answer says so. The model
+// reads the text of an error; only an error of ctx ends the run. A JSONQuery must not change the
+// document, must be safe for concurrent use, and must bound the time, memory and reach of a hostile
+// query. A panic counts as an error.
 type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
-// Recommended returns a configuration that saves tokens: it clears at 32,000
-// tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
-// 3,300; keeps results if clearing would save less than 500 bytes; replaces duplicate results by references; clears
-// values of arguments over 4,000 bytes, and media of cleared results; passes stored content on to tools; compacts JSON;
-// leaves the texts of skills, in
-// TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
-// and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery
-// to jq.Query of module reduction/jq.
+// Recommended returns a configuration that saves tokens. b must be able to read. It
 //
-// The cost: each time the model reads something back, that takes a model call, and now
-// and then the model misses a fact that it no longer sees. The longer the conversation,
-// the more it saves; one that stays below 32,000 tokens only has its longest results
-// truncated. On 170 recorded runs of 32,000 tokens or more that nobody tuned on, prompts cost .36 of
-// the price without reduction, with Anthropic's cache (docs/benchmarks.md). A ClearRetentionSuffixLimit
-// of 3 or 5 shows the model more, and costs more. Set WindowTokens to the size of your model's window.
+//   - truncates results longer than 10,000 bytes, and shows a [PreviewByKind] of 3,300 bytes;
+//   - clears old results from 32,000 tokens on, if that saves at least 4,000, but no result whose
+//     clearing would save less than 500 bytes;
+//   - replaces duplicate results by references, and clears argument values over 4,000 bytes and the
+//     media of cleared results;
+//   - passes stored content on to tools (ResolveReferences), and compacts JSON;
+//   - excludes the texts of skills (TruncExcludeTools, ClearExcludeTools);
+//   - shortens a request that the model refuses as too long, and provides the read tool.
+//
+// For queries about stored JSON, set JSONQuery to jq.Query of module reduction/jq, and set WindowTokens
+// to the size of your model's window.
+//
+// Reading something back takes a model call, and sometimes the model misses a fact that it no longer
+// sees. Longer conversations save more; below 32,000 tokens, only long results are truncated. On 170
+// recorded runs of 32,000 tokens or more that nobody tuned on, prompts cost .36 of the price without
+// reduction, with Anthropic's cache (docs/benchmarks.md). A ClearRetentionSuffixLimit of 3 or 5 shows
+// the model more, and costs more.
 //
 // The preset may change in any minor version.
 func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b) }
@@ -358,29 +362,29 @@ func shortPreview(r PreviewRequest) string {
 type Reason string
 
 const (
-	// ReasonExcluded: its tool is on an exclude list.
-	ReasonExcluded = Reason(toolpolicy.Excluded)
+	// ReasonExcluded: the tool is in TruncExcludeTools or ClearExcludeTools.
+	ReasonExcluded Reason = "excluded"
 
 	// ReasonSkipped: the configuration skips the phase for its tool.
-	ReasonSkipped = Reason(toolpolicy.Skipped)
+	ReasonSkipped Reason = "skipped"
 
 	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
 	// just returned.
-	ReasonExempt = Reason(toolpolicy.Exempt)
+	ReasonExempt Reason = "exempt"
 
 	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
 	// fit in MaxLengthForTrunc.
-	ReasonNotSmaller = Reason(toolpolicy.NotSmaller)
+	ReasonNotSmaller Reason = "not_smaller"
 
 	// ReasonHandler: the handler of its tool said so.
-	ReasonHandler = Reason(toolpolicy.Handler)
+	ReasonHandler Reason = "handler"
 
 	// ReasonNotStored: the store did not take it.
-	ReasonNotStored = Reason(toolpolicy.NotStored)
+	ReasonNotStored Reason = "not_stored"
 
 	// ReasonTooFewTokens: the pass would not have saved enough: less than ClearAtLeastTokens, or
 	// less than it costs.
-	ReasonTooFewTokens = Reason(toolpolicy.TooFewTokens)
+	ReasonTooFewTokens Reason = "too_few_tokens"
 )
 
 const (
@@ -691,10 +695,11 @@ type TruncResult struct {
 	// an error if there is no Backend.
 	NeedOffload bool
 
-	// OffloadFilePath is where in the Backend.
+	// OffloadFilePath is the file path in the Backend that OffloadContent is stored under. It is used
+	// only if NeedOffload is set. ToolResult should name it, so that the model can read the file.
 	OffloadFilePath string
 
-	// OffloadContent is what to store.
+	// OffloadContent is the content to store. It may differ from the result.
 	OffloadContent string
 }
 
@@ -717,10 +722,11 @@ type ClearResult struct {
 	// is an error if there is no Backend.
 	NeedOffload bool
 
-	// OffloadFilePath is where in the Backend.
+	// OffloadFilePath is the file path in the Backend that OffloadContent is stored under. It is used
+	// only if NeedOffload is set. ToolResult should name it, so that the model can read the file.
 	OffloadFilePath string
 
-	// OffloadContent is what to store.
+	// OffloadContent is the content to store. It may differ from the result.
 	OffloadContent string
 }
 

@@ -39,11 +39,11 @@
 //   - Calls keep their results, ids and order. Images, audio, video, files and
 //     search results stay where they are, unless ClearMedia or WindowTokens is set.
 //   - Content that was read back is never stored again, and never truncated.
-//   - No tool gets a notice as an argument: the call is answered, or with ResolveReferences gets the stored
-//     content.
-//   - If a store fails, hangs for StoreTimeout, panics or keeps only a part, only the saving is lost: a
-//     result stays in the conversation; a stream keeps its head and tail, and the
-//     notice says so.
+//   - No tool receives a notice as an argument. With ResolveReferences, it receives the stored content;
+//     otherwise the call does not run, and the model is told to pass the content itself.
+//   - If a store fails, panics, stores only a part or makes no progress for StoreTimeout, the result
+//     stays in the prompt, and a warning is logged. Only a stream that was already truncated keeps no
+//     more than its start and end; its notice says so.
 //   - The caller's messages, results and maps are never changed, and one middleware
 //     serves any number of runs at once.
 //

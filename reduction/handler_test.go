@@ -306,7 +306,7 @@ func TestTruncHandler_MayLeaveResultToMiddleware(t *testing.T) {
 			require.Equal(t, content, run(mw, "read_file"))
 			require.Equal(t, content, run(mw, "large"))
 			require.Len(t, events, 1, "nothing else was longer than its limit")
-			require.Equal(t, einolean.KindResultCut, events[0].Kind)
+			require.Equal(t, einolean.KindResultTruncated, events[0].Kind)
 			skipping := typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: 1000, SkipTruncation: true, ToolConfig: own})
 			require.Equal(t, content, run(skipping, "shell"))
 		}

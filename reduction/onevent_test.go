@@ -72,7 +72,7 @@ func TestOnEvent_ReportsTruncatedAndLongResults(t *testing.T) {
 		}
 		out, got := run("shell", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, einolean.KindResultCut, got[0].Kind)
+		require.Equal(t, einolean.KindResultTruncated, got[0].Kind)
 		require.Equal(t, &einolean.OutputChange{Before: size(6000), After: size(len(out)), Path: pathIn(out), Rule: "limit", Stream: f.stream}, got[0].Output)
 		for tool, why := range map[string]reduction.Reason{
 			"excluded": reduction.ReasonExcluded, "skipped": reduction.ReasonSkipped, "handled": reduction.ReasonHandler,
@@ -96,7 +96,7 @@ func TestOnEvent_ReportsTruncatedAndLongResults(t *testing.T) {
 		require.Equal(t, &einolean.OutputChange{Before: size(6000), After: size(6000), Path: "/tmp/trunc/c", Stream: f.stream}, got[0].Output)
 		_, got = run("cut", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, einolean.KindResultCut, got[0].Kind)
+		require.Equal(t, einolean.KindResultTruncated, got[0].Kind)
 		require.Equal(t, "handler", got[0].Output.Rule)
 		require.Equal(t, size(5), got[0].Output.After)
 		out, got = run("broken", 6000)

@@ -55,7 +55,7 @@ func replaceMedia[M adk.MessageType](
 		return nil, 0, err
 	}
 	before := len(mediaIn(state.Messages))
-	next = f.commit(ctx, einolean.KindResultCut, report.ByWindow)
+	next = f.commit(ctx, einolean.KindResultTruncated, report.ByWindow)
 	return next, before - len(mediaIn(next.Messages)), nil
 }
 

@@ -330,7 +330,7 @@ func (r *repetition[M]) fitRounds(ctx context.Context) error {
 			return err
 		}
 	}
-	f.save(ctx, einolean.KindResultCut, report.ByRound)
+	f.save(ctx, einolean.KindResultTruncated, report.ByRound)
 	r.apply(f.pass)
 	return nil
 }

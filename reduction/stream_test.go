@@ -320,7 +320,7 @@ func TestStream_FailingToolBlocksNobody(t *testing.T) {
 				require.Equal(t, io.EOF, err, "it has ended")
 				require.True(t, w.Send("x", nil), "the tool is told")
 				if len(content) > 1000 {
-					require.Equal(t, einolean.KindResultCut, last.Kind)
+					require.Equal(t, einolean.KindResultTruncated, last.Kind)
 					require.Equal(t, boom, last.Err)
 					require.Equal(t, content, stored(t, memory, last.Output.Path), "what arrived is kept")
 				}

@@ -55,7 +55,7 @@ func fitRounds[M adk.MessageType](
 			return nil, err
 		}
 	}
-	return f.commit(ctx, einolean.KindResultCut, report.ByRound), nil
+	return f.commit(ctx, einolean.KindResultTruncated, report.ByRound), nil
 }
 
 // roundBudget is how many tokens the results of one round may have.
@@ -218,7 +218,7 @@ func applyStage[M adk.MessageType](
 	if err := f.shortenToBudget(ctx, plans, budget); err != nil {
 		return nil, err
 	}
-	return f.commit(ctx, einolean.KindResultCut, report.ByWindow), nil
+	return f.commit(ctx, einolean.KindResultTruncated, report.ByWindow), nil
 }
 
 // fitPass shortens results or replaces them by references, whether they are old or new.

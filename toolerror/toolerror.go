@@ -11,7 +11,8 @@
 //		Handlers: []adk.ChatModelAgentMiddleware{answerErrors, search, reduce},
 //	})
 //
-// Put it first in Handlers: it answers the errors of the handlers and tools after it.
+// Place it before the handlers and tools whose errors it should answer. If the agent uses package
+// programs, place it directly after programs.New, which comes first.
 //
 // Some errors always end the run, or pause it, as they do without this package:
 // interrupts, the end of the run's own context, a cancellation of the run, and Eino's

@@ -33,10 +33,11 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// Config configures the middleware. The first two fields are Eino's; every other field
-// keeps Eino's behavior when it is zero. New copies what it needs, so later changes to
-// a Config or its slices have no effect. An agent takes one instance; a second one is an error at
-// the start of a run.
+// Config configures the middleware. The first two fields are Eino's. The zero value of every other
+// field keeps Eino's behavior, except AllowUnloadedCalls and ExactToolNames: if they are false, calls
+// of unloaded tools do not run, and unknown names are corrected. docs/differences.md lists all
+// differences. New copies what it needs, so later changes to a Config or its slices have no effect. An
+// agent takes one instance; a second one is an error at the start of a run.
 type Config struct {
 	// DynamicTools are the tools to hide until the model finds them. Names must be
 	// unique, and differ from the names of the agent's own tools and of the search
@@ -86,17 +87,16 @@ type Config struct {
 	// tools are always hidden.
 	MinTokensToHide int
 
-	// Prefetch is the largest number of tools to load for each user message before the
-	// model is called: those that a search for the user's words finds, unless none of them
-	// is likely to serve. It saves model calls; it saves tokens only with CatalogLimit,
-	// since loading tools invalidates the provider's prompt cache from the tools on.
-	// [Recommended] sets 1. Which tools are loaded depends only on the messages and the tools.
-	// Messages that handlers added are ignored; a conversation's first 64 messages and 50
-	// tools count, and a message's first 1,000 words. It needs an index that reports a
-	// confidence, such as index.Keyword and index.BM25. With MinConfidence, messages of only
-	// function words and words of any conversation load nothing. SearchCall loads none; instead, a
-	// message after the user's describes the tools in at most 8 KB, and the prompt cache
-	// holds. If zero, none are loaded.
+	// Prefetch is the maximum number of tools to load for each user message before the model is called:
+	// the tools that match the message, unless no match is confident enough. With SearchCall nothing is
+	// loaded; instead, a message of at most 8 KB after the user's describes the tools, and the prompt
+	// cache holds. It saves model calls; with other protocols it saves tokens only with CatalogLimit,
+	// since loading tools invalidates the provider's prompt cache from the tools on. Which tools are
+	// chosen depends only on the messages and the tools: the first 64 user messages and the first 1,000
+	// words of each count, for at most 50 tools in all; messages that handlers added do not. It needs an
+	// index that reports a confidence, such as index.Keyword and index.BM25. With MinConfidence, messages
+	// of only function words and words of any conversation load nothing. [Recommended] sets 1. If zero,
+	// none are loaded.
 	Prefetch int
 
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
@@ -111,14 +111,13 @@ type Config struct {
 	// zero, defaults to 5.
 	MaxResults int
 
-	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
-	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With index.BM25 on held-out requests,
-	// 0.05 rejects 73 % of the English searches that no tool serves and 61 % of the Chinese ones
-	// over English tools, and holds back 5 and 6 % of the right answers; by set, 27 to 94 % and
-	// 0 to 22 % (docs/benchmarks.md). Results of an index that
-	// reports no confidence get that of a BM25 index, which takes a few megabytes for a
-	// thousand tools; those that this does not know are never refused. If zero, none are.
+	// MinConfidence, from 0 to 1, is the confidence that at least one result of a search must reach. If
+	// none does, the answer says that no tool matches and names the nearest ones, which the model can
+	// load with "select:". If the index reports no confidence, that of index.BM25 is used, which takes a
+	// few megabytes for a thousand tools; tools missing from that index are never rejected. With index.BM25 on
+	// held-out requests, 0.05 rejects 73 % of the English searches that no tool serves and 61 % of the
+	// Chinese ones over English tools, and holds back 5 and 6 % of the right answers; by set, 27 to 94 %
+	// and 0 to 22 % (docs/benchmarks.md). If zero, no results are rejected.
 	MinConfidence float64
 
 	// MinRelativeScore, from 0 to 1, leaves out results whose score is below this share of the best
@@ -142,12 +141,12 @@ type Config struct {
 	// follows from Model; if that is nil too, the behavior is Eino's.
 	Native Adapter
 
-	// ExactToolNames leaves calls of unknown names to Eino, which ends the run unless the agent
-	// has ToolAliases or an UnknownToolsHandler for them. Agents with either need it. If false,
-	// a name that differs from that of exactly one tool only by the prefix "functions.",
-	// "default_api." or "tools.", by separators or by case is replaced by it before any handler
-	// sees the call. Any other unknown name, also an alias, becomes a search for that name,
-	// whose answer has the nearest names.
+	// ExactToolNames leaves calls of unknown names to Eino: the agent's ToolAliases or
+	// UnknownToolsHandler handle them, otherwise the run ends with an error. Set it if the agent has
+	// either. If false, a name that differs from that of exactly one tool only in case, in separators or
+	// by the prefix "functions.", "default_api." or "tools." is corrected before any handler sees the
+	// call. Any other unknown name, also an alias, becomes a search for that name, whose answer has the
+	// nearest names.
 	ExactToolNames bool
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
@@ -170,7 +169,7 @@ type Config struct {
 	// shown.
 	CatalogLimit int
 
-	// Backend stores the full list of names when CatalogLimit cuts it, so that the model
+	// Backend stores the full list of names when CatalogLimit shortens it, so that the model
 	// can read it with a file tool that reads the same store. If nil, it is not stored.
 	Backend store.Backend
 

@@ -58,13 +58,12 @@
 //
 // # Slots
 //
-// Eino fixes an agent's list of tools when a run starts. It holds a slot for each hidden tool, up
-// to 512. With more, and for tools that join later, it holds at most 97, which become the tools
-// that the model calls, with name, form and type: Eino reads the list again before each round of
-// calls, and a round costs the same, however many tools there are. Of these slots, 32 are for tools
-// that return text at once: if one answer calls more different tools than there are slots of their
-// form, the model is told to call the others again. Put a handler that wraps each
-// tool of the list in one with a fixed Info before this one: after it, it would hide the tools.
+// Eino fixes an agent's list of tools when a run starts. A slot is a placeholder in that list for a
+// hidden tool. Up to 512 hidden tools have one slot each. Larger sets, and tools that join during a
+// run, share up to 97 slots; a shared slot becomes a tool when the model calls it. If one answer calls
+// more different tools than there are shared slots of their form (32 for tools that return text at
+// once), the model is told to repeat the other calls. Handlers that wrap listed tools with a fixed
+// Info must come before this one.
 //
 // # Differences from Eino
 //

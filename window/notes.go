@@ -50,7 +50,7 @@ func (h *eventNotes) note(e, kept einolean.Event) bool {
 			}
 			return true
 		}
-	case einolean.KindResultCut:
+	case einolean.KindResultTruncated:
 		return h.noteResult("cut", e, kept)
 	case einolean.KindResultCleared:
 		return h.noteResult("cleared", e, kept)
@@ -155,7 +155,7 @@ func (h *eventNotes) category(p *piece, help, program bool) Category {
 	case o.rule == "referred", p.Notice.Rule == "cleared":
 		return ResultCleared
 	case p.Notice.Rule == "cut":
-		return ResultCut
+		return ResultTruncated
 	case help && parts.Searches(p.Tool):
 		return Found
 	case help, o.rule == "read":

@@ -15,24 +15,24 @@ type Category string
 
 // The categories, in the order in which views show them.
 const (
-	OwnTools      Category = "own_tools"      // definitions of the agent's own tools
-	HelpTools     Category = "help_tools"     // of the tools that search, read back and run programs
-	LoadedTools   Category = "loaded_tools"   // of hidden tools that were loaded
-	System        Category = "system"         // the instruction
-	Reminder      Category = "reminder"       // the list of hidden tools
-	User          Category = "user"           // what the user said
-	Assistant     Category = "assistant"      // what the model said and called
-	Found         Category = "found"          // answers of a search
-	Result        Category = "result"         // results of tools, whole
-	ResultCut     Category = "result_cut"     // cut when they returned
-	ResultCleared Category = "result_cleared" // cleared later, or a reference to an equal one
-	Program       Category = "program"        // what a program of the model printed
-	Page          Category = "page"           // content that was read back
+	OwnTools        Category = "own_tools"      // definitions of the agent's own tools
+	HelpTools       Category = "help_tools"     // definitions of search, read and program tools
+	LoadedTools     Category = "loaded_tools"   // definitions of hidden tools that were loaded
+	System          Category = "system"         // the instruction
+	Reminder        Category = "reminder"       // the list of hidden tools
+	User            Category = "user"           // user messages
+	Assistant       Category = "assistant"      // model output and tool calls
+	Found           Category = "found"          // search results
+	Result          Category = "result"         // results of tools, whole
+	ResultTruncated Category = "result_cut"     // results truncated on return
+	ResultCleared   Category = "result_cleared" // results cleared later, or references to equal ones
+	Program         Category = "program"        // output of programs
+	Page            Category = "page"           // content that was read back
 )
 
 // Categories returns all categories in their order. The slice belongs to the caller.
 func Categories() []Category {
-	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Program, Page}
+	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultTruncated, ResultCleared, Program, Page}
 }
 
 // cause names what ended an equal prefix, by the category there now and then.
@@ -46,7 +46,7 @@ func cause(now, then Category) string {
 		return "reminder"
 	case now == ResultCleared:
 		return "result_cleared"
-	case now == ResultCut:
+	case now == ResultTruncated:
 		return "result_cut"
 	}
 	return "other"
@@ -262,7 +262,7 @@ func (b *book) content(p *piece, s *slot, o resultOutcome, call int) *slotConten
 		b.lastText++
 		k.Part.Text = b.lastText
 	}
-	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
+	if p.category == ResultTruncated || p.category == ResultCleared || p.category == Program {
 		k.Omission = s.omissionOf(p, o)
 	}
 	return k
@@ -284,7 +284,7 @@ func (s *slot) omissionOf(p *piece, o resultOutcome) *Omission {
 	bytes := o.bytes
 	if o.rule == "" || o.rule == "read" {
 		l.Rule, l.Path, l.Stored, bytes = "cleared", p.stored.path, p.Notice.Path != "", p.Notice.Bytes
-		if p.category == ResultCut {
+		if p.category == ResultTruncated {
 			l.Rule = "cut"
 		}
 	}
@@ -304,7 +304,7 @@ func (s *slot) omissionOf(p *piece, o resultOutcome) *Omission {
 	}
 	l.Before = max(l.Before, l.After)
 	for _, old := range slices.Backward(s.contents) {
-		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
+		if old.Category == Result || old.Category == ResultTruncated && l.Text == 0 {
 			l.Text = old.Part.Text
 		}
 		if old.Category == Result {
@@ -320,11 +320,11 @@ func (s *slot) omissionOf(p *piece, o resultOutcome) *Omission {
 func (s *slot) tokensOf(bytes int, p *piece) int {
 	const aToken = 4 // bytes of most texts
 	for _, k := range s.contents {
-		if k.Category == ResultCut {
+		if k.Category == ResultTruncated {
 			return bytes * k.Tokens / max(1, k.Bytes)
 		}
 	}
-	if p.category == ResultCut {
+	if p.category == ResultTruncated {
 		return bytes * p.Tokens / max(1, len(p.Text))
 	}
 	return bytes / aToken

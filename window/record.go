@@ -80,12 +80,12 @@ type ModelCall struct {
 	Error string `json:"error,omitempty"`
 	// Unfinished says that its answer was not, or not yet, read to the end.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Kept says that the provider keeps the conversation on its server: the model sees
-	// more than was sent.
+	// Kept reports that the provider stores the conversation, so the model sees more than this request
+	// contains.
 	Kept bool `json:"kept,omitempty"`
 	// Tokens counts the request.
 	Tokens Tokens `json:"tokens"`
-	// By is its estimate by category. It must not be changed.
+	// By is the estimated number of tokens of the request by category. Do not modify it.
 	By map[Category]int `json:"by"`
 	// Prefix compares it with the call before.
 	Prefix Prefix `json:"prefix"`
@@ -299,7 +299,7 @@ type Totals struct {
 	Calls int `json:"calls"`
 	// Helped counts the calls that would not have been made without einolean.
 	Helped int `json:"helped"`
-	// Sent and Without are sums of estimates, and so comparable.
+	// Sent and Without are totals in estimated tokens.
 	Sent    int `json:"sent"`
 	Without int `json:"without"`
 	// Largest is the largest window, LargestCall the call that had it, and
@@ -312,9 +312,9 @@ type Totals struct {
 	// TooLarge counts the calls that would have been larger without einolean than 200,000
 	// tokens, the window of common models.
 	TooLarge int `json:"too_large"`
-	// SentHits is how much of Sent came from the provider's cache, by its report or else
-	// as far as the common prefix reaches. WithoutHits is how much of Without could: all
-	// of the call before, in favour of doing nothing.
+	// SentHits is the part of Sent that the provider's cache served, as reported, or else the common
+	// prefix. WithoutHits is an upper bound for Without: it assumes that the whole previous request is
+	// cached. Both are in tokens.
 	SentHits    int `json:"sent_hits"`
 	WithoutHits int `json:"without_hits"`
 	// Reported and Cached are the provider's counts of the prompts. ReportedCalls says
@@ -328,8 +328,8 @@ type Totals struct {
 	Unreadable    int `json:"unreadable"`
 	OmittedBefore int `json:"left_before"`
 	OmittedAfter  int `json:"left_after"`
-	// Programs counts the programs, and Unknown those of which nobody told what they read:
-	// Without then is the least that it can be. ProgramsRead is what the others read.
+	// Programs counts the programs, and Unknown those without an event about what they read; for
+	// these, Without is a lower bound. ProgramsRead is the number of tokens that the others read.
 	Programs     int `json:"programs,omitempty"`
 	Unknown      int `json:"unknown,omitempty"`
 	ProgramsRead int `json:"programs_read,omitempty"`

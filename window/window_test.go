@@ -126,7 +126,7 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Positive(t, second.Prefix.Lost)
 
 	third := c.Calls[2]
-	require.Positive(t, third.By[window.ResultCut])
+	require.Positive(t, third.By[window.ResultTruncated])
 	require.Len(t, third.Omissions(), 1)
 	require.Equal(t, "cut", third.Omissions()[0].Rule)
 	require.Contains(t, lackingNow(third), third.Omissions()[0])
@@ -575,18 +575,18 @@ func TestMediaIsLabelledByItsKind(t *testing.T) {
 
 // A page that the read tool returned may be cut in its turn: then it is what a cut left.
 func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
-	for _, last := range []einolean.Kind{einolean.KindResultCut, einolean.KindResultRead} {
+	for _, last := range []einolean.Kind{einolean.KindResultTruncated, einolean.KindResultRead} {
 		see := window.New(window.Config{Conversation: named("c")})
 		c := newChat(t, see)
 		c.result(40_000)
 		c.history[len(c.history)-1].Content = "<persisted-output>\n4000 bytes were saved to: /tmp/trunc/c1. Read it with read_file.\n</persisted-output>"
-		for _, kind := range []einolean.Kind{einolean.KindResultCut, last} {
+		for _, kind := range []einolean.Kind{einolean.KindResultTruncated, last} {
 			see.Event(c.ctx, einolean.Event{Kind: kind, CallID: "c1", Tool: "read_day",
 				Output: &einolean.OutputChange{Before: einolean.Size{Bytes: 36_000, Tokens: 9000}, After: einolean.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
 		}
 		c.ask(t)
 		parts := see.Conversation("c").Calls[0].Parts()
-		require.Equal(t, window.ResultCut, parts[len(parts)-1].Category, last)
+		require.Equal(t, window.ResultTruncated, parts[len(parts)-1].Category, last)
 		left := see.Conversation("c").Calls[0].Omissions()
 		require.Len(t, left, 1, last)
 		require.InDelta(t, 36_000*parts[len(parts)-1].Tokens/parts[len(parts)-1].Bytes, left[0].Before, 1, last)

@@ -1,25 +1,26 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package claude is eino-ext's claude adapter (v0.1.20 to v0.1.25), with five faults mended
-// from outside: change the import path, and nothing else. The first three concern Anthropic's own tool search, which
+// Package claude wraps eino-ext's claude adapter (v0.1.20 to v0.1.25) and works around five of its
+// faults. To use it, change the import path. The first three concern Anthropic's own tool search, which
 // toolsearch.ClaudeHosted uses; the fourth every stream, and the last every model that thinks.
 //
 //   - The adapter declares the provider's search tool without its type, which the Messages
 //     API requires.
-//   - In a stream it takes the words of the provider's search for those of a call of the
-//     client's, one without a name.
+//   - When streaming, it appends the query of the provider's search to a client tool call without
+//     a name.
 //   - Its record of a search in Message.Extra is of a type that Eino can neither join from
 //     the chunks of a stream nor put into a checkpoint.
 //   - Its Stream and the goroutine that reads the stream write the same variable.
 //   - Of thinking, it sends back one block at most: none if its text is empty, as it is by
 //     default with newer models; the last of several, or, if the answer was streamed, one that
-//     joins the texts and the signatures of all. The provider wants every block as it came.
+//     joins the texts and the signatures of all. The API expects all blocks unchanged.
 package claude
 
 import (
 	"context"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -40,11 +41,12 @@ func init() {
 // Config is the adapter's own.
 type Config = claude.Config
 
-// ChatModel is the adapter.
+// ChatModel is eino-ext's ChatModel with the fixes of this package.
 type ChatModel struct{ *claude.ChatModel }
 
-// NewChatModel makes the adapter for Anthropic's own API; by way of Vertex or Bedrock only
-// streams are mended, not requests. It does not change the config, and keeps its HTTPClient.
+// NewChatModel returns the model. config is required and is not changed; its HTTPClient is copied, and
+// its Transport wrapped. The errors are those of eino-ext. The fixes of requests apply only to
+// Anthropic's own API; with Vertex or Bedrock, only streams are fixed.
 func NewChatModel(ctx context.Context, config *Config) (*ChatModel, error) {
 	own, client := *config, http.Client{}
 	if config.HTTPClient != nil {
@@ -60,6 +62,19 @@ func NewChatModel(ctx context.Context, config *Config) (*ChatModel, error) {
 		return nil, fmt.Errorf("claude: making the adapter: %w", err)
 	}
 	return &ChatModel{m}, nil
+}
+
+// WithTools returns a copy of the model with these tools. Its type is *ChatModel.
+func (m *ChatModel) WithTools(tools []*schema.ToolInfo) (model.ToolCallingChatModel, error) {
+	bound, err := m.ChatModel.WithTools(tools)
+	if err != nil {
+		return nil, err
+	}
+	inner, ok := bound.(*claude.ChatModel)
+	if !ok {
+		return nil, errors.New("claude: WithTools: the adapter returned a model of another kind")
+	}
+	return &ChatModel{inner}, nil
 }
 
 // returned is the key of a channel that is closed when Stream has returned. Until then the

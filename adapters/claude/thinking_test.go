@@ -89,13 +89,13 @@ func TestMendedAllThinkingComesBackAsItCame(t *testing.T) {
 					require.NoError(t, err)
 					withTools, err := m.WithTools([]*schema.ToolInfo{{Name: "ping", Desc: "Pings.", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})}})
 					require.NoError(t, err)
-					mended := &ChatModel{withTools.(*claude.ChatModel)}
-					out := answerOf(t, mended, stream, question)
+					bound := withTools.(*ChatModel)
+					out := answerOf(t, bound, stream, question)
 					next := append(question[:1:1], out)
 					for _, call := range out.ToolCalls {
 						next = append(next, schema.ToolMessage("ok", call.ID))
 					}
-					answerOf(t, mended, stream, append(next, question[0]))
+					answerOf(t, bound, stream, append(next, question[0]))
 					require.Empty(t, s.Requests()[1].Refused)
 					require.Equal(t, len(thinking), s.Requests()[1].Thoughts)
 				})

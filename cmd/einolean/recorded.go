@@ -253,7 +253,7 @@ func (w *windowReader) part(dst *messages, p window.Part) {
 	case window.Assistant:
 		w.assistant(dst, p, text)
 		return
-	case window.Result, window.ResultCut, window.ResultCleared, window.Program:
+	case window.Result, window.ResultTruncated, window.ResultCleared, window.Program:
 		if last := len(*dst) - 1; last < 0 || (*dst)[last].Role != schema.Tool || (*dst)[last].ToolCallID != p.CallID {
 			*dst = append(*dst, schema.ToolMessage("", p.CallID, schema.WithToolName(p.Label)))
 		}
@@ -290,7 +290,7 @@ func (w *windowReader) text(p window.Part) string {
 	switch p.Category {
 	case window.Assistant:
 		return text // the earlier answer was recorded in the same way
-	case window.ResultCut, window.ResultCleared:
+	case window.ResultTruncated, window.ResultCleared:
 		id = "result " + p.CallID
 		if p.Omission != nil {
 			text, size = w.c.Texts[p.Omission.Text], cmp.Or(p.Omission.Bytes, p.Omission.Before*bytesOfToken)
@@ -301,7 +301,7 @@ func (w *windowReader) text(p window.Part) string {
 	case window.Result, window.Program:
 		id = "result " + p.CallID
 	}
-	if missing := size - len(text); missing > bytesOfToken && !(text == "" && p.Text != 0 && p.Category != window.ResultCut && p.Category != window.ResultCleared) {
+	if missing := size - len(text); missing > bytesOfToken && !(text == "" && p.Text != 0 && p.Category != window.ResultTruncated && p.Category != window.ResultCleared) {
 		w.filled[id] = true
 		text += strings.Repeat(filler, missing/len(filler)+1)[:missing]
 	}

@@ -34,7 +34,7 @@ func (e *Events) Add(_ context.Context, event einolean.Event) {
 	}
 	last := &e.calls[len(e.calls)-1]
 	switch event.Kind {
-	case einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultRead, einolean.KindStoreFailed:
+	case einolean.KindResultTruncated, einolean.KindResultKept, einolean.KindResultRead, einolean.KindStoreFailed:
 		if last.Tools == nil {
 			last.Tools = map[string]einolean.Event{}
 		}
@@ -66,7 +66,7 @@ func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
 			switch event.Kind {
-			case einolean.KindResultCut:
+			case einolean.KindResultTruncated:
 				cut++
 			case einolean.KindResultRead:
 				reads++
@@ -91,7 +91,7 @@ func (e *Events) Stored() map[string]string {
 	}
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
-			if event.Kind == einolean.KindResultCut {
+			if event.Kind == einolean.KindResultTruncated {
 				add(event)
 			}
 		}
@@ -107,7 +107,7 @@ func (e *Events) Stored() map[string]string {
 func Became(e einolean.Event) string {
 	size := Thousands(e.Output.Before.Bytes) + " bytes"
 	switch e.Kind {
-	case einolean.KindResultCut:
+	case einolean.KindResultTruncated:
 		return fmt.Sprintf("%s, cut to %s", size, Thousands(e.Output.After.Bytes))
 	case einolean.KindStoreFailed:
 		return fmt.Sprintf("%s, not stored: %v", size, e.Err)

@@ -63,7 +63,7 @@ func (m *meter) flush(out io.Writer) {
 
 // reduced notes what the reduction did.
 func (m *meter) reduced(_ context.Context, e einolean.Event) {
-	if e.Kind != einolean.KindResultCut && e.Kind != einolean.KindResultCleared && e.Kind != einolean.KindStoreFailed {
+	if e.Kind != einolean.KindResultTruncated && e.Kind != einolean.KindResultCleared && e.Kind != einolean.KindStoreFailed {
 		return
 	}
 	m.note(e.String())

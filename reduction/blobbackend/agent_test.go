@@ -261,7 +261,7 @@ func (j *job) at(point string) {
 
 func (j *job) onEvent(_ context.Context, e einolean.Event) {
 	switch e.Kind {
-	case einolean.KindResultCut:
+	case einolean.KindResultTruncated:
 		j.at("cut " + e.Tool)
 	case einolean.KindResultCleared:
 		j.at("cleared")

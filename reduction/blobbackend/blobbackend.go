@@ -114,7 +114,7 @@ var (
 //
 // See https://gocloud.dev/howto/blob for what may follow the question mark. Credentials
 // come from the same places as for the provider's own tools. A directory is made if it is
-// missing, and is the store of store.NewDir, with all its promises; its URL
+// missing, and behaves like store.NewDir; its URL
 // takes no options. Every mem:// is a separate store. Close the Backend when it is no
 // longer used.
 func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {

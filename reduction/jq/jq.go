@@ -16,11 +16,6 @@
 // input, and without definitions of functions. Everything is bounded: the instructions of
 // a query, how much it reads and makes, the length of texts and numbers, and its time.
 // The first two depend only on the query and the document.
-//
-// # The flow
-//
-// Query → guard puts a guard in front of every call whose cost depends on how large values
-// are → gojq runs it with a meter as its context → values, one a line.
 package jq
 
 import (

@@ -102,7 +102,8 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 // asked for (read, create, update or delete) stand before others with similar scores; what a
 // tool does is known by its MCP hints, its name and its description.
 //
-// The index is built once, at the first search. Its answers are the same on every
+// The index is built once, in the background when the first run starts, or by a search that comes
+// earlier. Its answers are the same on every
 // machine. The work for a query, and the part of each schema that is read, are bounded.
 func BM25(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 	return bm25Index{catalog.SetOf(ctx, tools)}, nil

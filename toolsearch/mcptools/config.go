@@ -73,7 +73,10 @@ type Server struct {
 	// AlwaysVisible names tools that the model sees without searching; a trailing * matches
 	// any rest. It also sees those that the server marks with _meta["anthropic/alwaysLoad"].
 	AlwaysVisible []string
-	// Transport makes a connection, in place of Command and URL.
+	// Transport returns the transport of a new connection, in place of Command and URL. It is called for
+	// every session and reconnect, must return a new transport each time, and must be safe for
+	// concurrent use. An error or nil fails the attempt. Its context ends with the session. If nil,
+	// Command or URL is used.
 	Transport func(context.Context) (mcp.Transport, error)
 
 	warnings []string // about keys of a configuration file
@@ -95,12 +98,13 @@ type Options struct {
 	// User returns the key of the user of a context: each user has a separate session with
 	// each server. An error or an empty key means that there are no tools and that calls do
 	// not run. Sessions close after 10 minutes without use; at most 1,000 users have
-	// sessions. If nil, all share one session with each server.
+	// sessions. It must be safe for concurrent use. If nil, all share one session with each server.
 	User func(context.Context) (string, error)
 	// Header returns headers for an HTTP server, for the user of ctx. It is called for each
 	// connection, and again after a 401 response. Of a session that all share (Server.Shared,
-	// or without User), ctx has the values of Open's context, never of a caller's. If nil, only
-	// Server.Headers are sent.
+	// or without User), ctx has the values of Open's context, never of a caller's. If it fails,
+	// that connection attempt fails, and Status shows the error. It must be safe for concurrent use. If
+	// nil, only Server.Headers are sent.
 	Header func(ctx context.Context, server string) (http.Header, error)
 	// Meta returns the _meta of a request to a server, such as a tenant or the ids of a trace. It is
 	// called for each tools/list and tools/call, from several goroutines. An error fails the request.
@@ -108,20 +112,21 @@ type Options struct {
 	Meta func(ctx context.Context, call MetaRequest) (map[string]any, error)
 	// Ask interrupts the run where a tool asks a person something, with a Question as the
 	// interrupt's info. Resume the run with an Answer for the interrupt's id, in another process
-	// if need be. Only servers of MCP 2026-07-28 can wait like that.
+	// if need be. Only servers of MCP 2026-07-28 can wait like that. If false, Elicit
+	// answers.
 	Ask bool
-	// Elicit answers what a tool asks a person, while the call waits: of older servers, and of
-	// all if Ask is not set. An error, or an answer that does not fit, dismisses the question.
-	// Where calls run side by side in one session of an older server, questions are declined,
-	// since nothing tells which call asks. It is called from several goroutines. If nil,
-	// questions that Ask does not take are declined.
+	// Elicit answers a question of a tool while its call waits. It handles all questions if Ask is false,
+	// and only those of older servers if Ask is true. An error, or an answer that does not fit the
+	// schema, cancels the question. Older servers do not say which call asks, so questions are declined
+	// while several calls run in one session. It must be safe for concurrent use. If nil, those questions
+	// are declined.
 	Elicit func(ctx context.Context, q Question) (Answer, error)
 	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
 	// 500 ms.
 	MaxWait time.Duration
 	// Logs receives the standard error of stdio servers, and lines of their standard
 	// output that are not messages, one at a time per process. It must not keep the
-	// line. If nil, lines are dropped.
+	// line, and must be safe for concurrent use. If nil, lines are dropped.
 	Logs func(server string, line []byte)
 	// OnEvent receives an event when a server comes up, goes down or lists its tools, and
 	// for each tool that is refused. It is called synchronously, from several goroutines,

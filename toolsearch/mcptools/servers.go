@@ -23,7 +23,8 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// Servers are MCP servers. It is a toolset.Source, safe for concurrent use.
+// Servers holds the connections to a set of MCP servers. It is a toolset.Source and safe for concurrent
+// use. Close it when it is no longer used.
 type Servers struct {
 	servers      map[string]Server
 	names        []string // in order

@@ -53,10 +53,11 @@ import (
 // skill uses, a []string.
 const toolsKey = "skill_tools"
 
-// Options configures a Source. The zero value is ready to use.
+// Options configures a Source. The zero value is ready to use. The functions must be safe for concurrent
+// use.
 type Options struct {
-	// Tools returns the names of the tools that a skill uses. They are found with it, and its
-	// text names them. If nil, skills use none.
+	// Tools returns the names of the tools that a skill uses. [Index] ranks them directly after the
+	// skill, and the skill's text lists them. If nil, skills use none.
 	Tools func(skill.FrontMatter) []string
 
 	// Run runs a skill that the model calls, and returns what the model reads. Set it for skills

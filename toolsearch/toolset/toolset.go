@@ -39,8 +39,8 @@ const (
 )
 
 // Set is an ordered set of tools with unique names. It is immutable and safe for
-// concurrent use; nil is the empty set. It is indexed once, at the first search, and so is
-// what Update makes of it: 25 ms for a thousand tools, with index.BM25. Union and Select
+// concurrent use; nil is the empty set. It is indexed once, in the
+// background when the first run starts or by an earlier search, and so is what Update makes of it: 25 ms for a thousand tools, with index.BM25. Union and Select
 // make sets that use the indexes of those they were made from: a thousand users' views of
 // the same tools take little more memory than one set.
 type Set catalog.Set
@@ -112,12 +112,12 @@ func Union(sets ...*Set) *Set {
 	return (*Set)(union)
 }
 
-// Source provides tools that are not known when New is called, that differ between users,
+// Source provides tools that are not known when toolsearch.New is called, that differ between users,
 // or that change during a run. It must be safe for concurrent use.
 //
 // It is asked at the start of a run and before every model call, and its tools are offered
-// in that call. So it should wait, for a bounded time, for a change that it knows is under
-// way, and return when ctx is done. Returning the same set means that nothing changed, and
+// in that call. Tools may wait for a change that is under way, but should return within two seconds,
+// the time that toolsearch waits, and when ctx is done. Returning the same set means that nothing changed, and
 // costs nothing.
 type Source interface {
 	// Tools returns the current tools for the user of ctx; nil is no tools. On an error,

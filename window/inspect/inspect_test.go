@@ -74,7 +74,7 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 		for j, category := range window.Categories() {
 			id++
 			part := window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Bytes: 400, Text: id}
-			if category == window.ResultCut && i%4 == 2 {
+			if category == window.ResultTruncated && i%4 == 2 {
 				part.Omission = left
 			}
 			call.By[category] = part.Tokens

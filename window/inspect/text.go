@@ -141,7 +141,7 @@ var groups = []group{
 	{"names", 'N', "120;132;150", []window.Category{window.System, window.Reminder}},
 	{"talk", 't', "47;181;134", []window.Category{window.User, window.Assistant, window.Found}},
 	{"results", 'R', "240;178;74", []window.Category{window.Result, window.Page}},
-	{"cut", 'X', "255;138;92", []window.Category{window.ResultCut}},
+	{"cut", 'X', "255;138;92", []window.Category{window.ResultTruncated}},
 	{"cleared", 'C', "228;121;180", []window.Category{window.ResultCleared}},
 	{"programs", 'P', "76;195;221", []window.Category{window.Program}},
 }

@@ -265,7 +265,7 @@ func (t *Telemetry) since(c *window.ModelCall) []attribute.KeyValue {
 			if e.Search != nil {
 				queries = append(queries, e.Search.Query)
 			}
-		case einolean.KindResultCut:
+		case einolean.KindResultTruncated:
 			cut++
 		case einolean.KindResultCleared, einolean.KindResultReferred:
 			cleared++

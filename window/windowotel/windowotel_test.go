@@ -97,7 +97,7 @@ func call() *window.ModelCall {
 		OmittedTokens: window.OmittedTokens{Results: 2, Cleared: 8960, Cut: 1000},
 		Events: []einolean.Event{
 			{Kind: einolean.KindToolsSearched, Search: &einolean.Search{Query: "convert miles", Took: time.Second, Hits: []einolean.Hit{{Name: "units"}}}},
-			{Kind: einolean.KindResultCut}, {Kind: einolean.KindResultCleared}, {Kind: einolean.KindResultRead},
+			{Kind: einolean.KindResultTruncated}, {Kind: einolean.KindResultCleared}, {Kind: einolean.KindResultRead},
 		},
 	}
 }
@@ -300,7 +300,7 @@ func TestNoSecretReachesSpansAndMetrics(t *testing.T) {
 			require.NoError(t, err)
 			both := einolean.Tee(see.Event, l.tell.Event)
 			for _, kind := range []einolean.Kind{einolean.KindToolsSearched, einolean.KindToolsPrefetched, einolean.KindToolsLoaded, einolean.KindCallGated, einolean.KindToolsDenied,
-				einolean.KindResultCut, einolean.KindResultRead, einolean.KindStoreFailed, einolean.KindToolRefused, einolean.KindServerDown, einolean.KindProgramEnded} {
+				einolean.KindResultTruncated, einolean.KindResultRead, einolean.KindStoreFailed, einolean.KindToolRefused, einolean.KindServerDown, einolean.KindProgramEnded} {
 				both(ctx, einolean.Event{
 					Kind: kind, Tool: secret, CallID: secret, Server: secret, Err: errors.New(secret), Search: &einolean.Search{Query: "use " + secret, Index: secret, Hits: []einolean.Hit{{Name: secret}}},
 					Tools: &einolean.ToolChange{Added: []string{secret}, Phase: secret, Reason: secret}, Output: &einolean.OutputChange{Path: secret, Rule: secret, Reason: secret},

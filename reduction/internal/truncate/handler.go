@@ -39,7 +39,7 @@ func (t truncation) applyHandler(ctx context.Context, result *schema.ToolResult)
 		return nil, err
 	}
 	t.report(ctx, report.Outcome{
-		Kind: einolean.KindResultCut, Rule: report.ByHandler,
+		Kind: einolean.KindResultTruncated, Rule: report.ByHandler,
 		Before: size, After: rounds.Bytes(answer.Result.Parts), Path: answer.Path,
 	})
 	return answer.Result, nil
@@ -119,7 +119,7 @@ func askStreamHandler[T any](
 	}
 	return replacementStream(answer, forHandler, func(after int) {
 		t.report(ctx, report.Outcome{
-			Kind: einolean.KindResultCut, Rule: report.ByHandler,
+			Kind: einolean.KindResultTruncated, Rule: report.ByHandler,
 			Before: int(size.Load()), After: after, Path: answer.Path, Stream: true,
 		})
 	}), false, nil

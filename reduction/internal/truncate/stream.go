@@ -385,7 +385,7 @@ func (s *streamTruncation[T]) possibleCopies(place offload.Place) []string {
 
 func (s *streamTruncation[T]) reportTruncated(path string, storeErr error, after int) {
 	o := report.Outcome{
-		Kind: einolean.KindResultCut, Rule: report.ByLimit,
+		Kind: einolean.KindResultTruncated, Rule: report.ByLimit,
 		Before: s.received.bytes, After: after, Path: path, Stream: true, Err: s.source.err,
 	}
 	if storeErr != nil {

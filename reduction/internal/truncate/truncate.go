@@ -235,7 +235,7 @@ func (t truncation) applyLimit(ctx context.Context, result *schema.ToolResult) (
 		text = texts.RenderExcerpt(content, data, limit)
 	}
 	t.report(ctx, report.Outcome{
-		Kind: einolean.KindResultCut, Rule: report.ByLimit, Before: size, After: len(text), Path: data.Path,
+		Kind: einolean.KindResultTruncated, Rule: report.ByLimit, Before: size, After: len(text), Path: data.Path,
 	})
 	return &schema.ToolResult{Parts: replaceText(result.Parts, text)}, nil
 }

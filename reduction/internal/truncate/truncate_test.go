@@ -180,7 +180,7 @@ func TestTruncate_StoresOriginalAndKeepsLimit(t *testing.T) {
 			if strings.HasPrefix(name, "enhanced") {
 				require.Equal(t, media, left, about)
 			}
-			at := slices.IndexFunc(events, func(e einolean.Event) bool { return e.Kind == einolean.KindResultCut })
+			at := slices.IndexFunc(events, func(e einolean.Event) bool { return e.Kind == einolean.KindResultTruncated })
 			switch {
 			case at >= 0:
 				require.LessOrEqual(t, len(got), limit, about)

@@ -70,20 +70,20 @@ const (
 // The first search starts embedding the tools in the background, in batches, with the words
 // of [Documents]. BM25 answers searches until that is done, and whenever the
 // embedder fails or takes longer than a second. After three such failures in a row it is
-// not asked for 30 seconds. An embedder that does not find tools by their own names is not
-// used at all, and one that does not tell a query with letters beyond ASCII from the same letters
-// backwards is not used for that query. The background work takes half an hour at most, and
+// not asked for 30 seconds. An embedder that cannot find tools by their own names is disabled.
+// For each query with letters beyond ASCII, a control (the same letters reversed) checks that the
+// embedder understands the language; if it does not, only BM25 answers. The background work takes half an hour at most, and
 // stops within 30 seconds once the index is garbage: with its middleware, which remembers the
 // last 64 sets of tools that a Source had. Its context has no values of a search's. Only
 // BM25 considers words with a leading +. Vectors take one byte per
 // dimension; the query is compared with all of them, which is exact, and takes about 10 ms
 // for 100,000 tools of 256 dimensions.
 //
-// model names the embedding model, and is part of every key in the store: another model
-// must have another name. If files can be read, vectors are kept there, one file for each
-// version of the catalogue, and only new or changed tools are embedded. If nil, they are
-// computed once in each process. Unlike failures of the parts of [index.Fuse], those of the embedder are
-// not reported to OnEvent.
+// model names the embedding model, and is part of every key in the store: another model must have
+// another name. Embedding fails if it is empty or e is nil. If files can be read, vectors are kept
+// there, one file for each version of the catalog, and only new or changed tools are embedded. If
+// files is nil, vectors are computed once in each process. Failures of the embedder are neither
+// reported to OnEvent nor logged, BM25 answers instead: test the embedder before you use it.
 func Embedding(model string, e embedding.Embedder, files store.Backend) index.Func {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if model == "" {

@@ -185,7 +185,7 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 }
 
 // Documents makes the documents that fill the engine behind a retriever: one call of
-// any Eino indexer stores a catalogue. Each holds the tool's name, the words of the name,
+// any Eino indexer stores a catalog. Each holds the tool's name, the words of the name,
 // its description, its phrases (toolset.PhrasesKey) and its parameters; its ID and
 // MetaData[ToolNameKey] are the tool's name. The documents are the caller's.
 func Documents(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
