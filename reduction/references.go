@@ -7,7 +7,6 @@ package reduction
 
 import (
 	"context"
-	"path"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -45,10 +44,10 @@ func (s *settings[M]) referenceTargets(msgs []M) reference.Targets {
 		for p := message.Parts(m); p.Next(); {
 			switch {
 			case p.Kind == message.Call && message.Role(m) == schema.Assistant:
-				reference.InArguments(p.Text(), func(n notice.Notice) { shown[reference.Clean(n.Path)] = n.Bytes })
+				reference.InArguments(p.Text(), func(n notice.Notice) { shown[offload.Clean(n.Path)] = n.Bytes })
 			case p.Kind == message.Result && message.Role(m) != schema.Assistant:
 				if hasEnvelope(p.Part) {
-					shown[reference.Clean(notice.FromTexts(rounds.ResultIn(p.Part).Texts).Path)] = 0
+					shown[offload.Clean(notice.FromTexts(rounds.ResultIn(p.Part).Texts).Path)] = 0
 				}
 			default:
 				continue
@@ -58,21 +57,12 @@ func (s *settings[M]) referenceTargets(msgs []M) reference.Targets {
 	}
 	own := make(reference.Targets)
 	for filePath, bytes := range shown {
-		if s.isDefaultPath(filePath) && offload.BelongsToAny(filePath, ids) {
+		isText := offload.IsDefaultPath(s.cfg.RootDir, filePath) && !notice.IsMediaFile(filePath)
+		if isText && offload.BelongsToAny(filePath, ids) {
 			own[filePath] = bytes
 		}
 	}
 	return own
-}
-
-// isDefaultPath reports whether a clean path can be the default path of a stored text.
-func (s *settings[M]) isDefaultPath(filePath string) bool {
-	for _, dir := range offload.Directories(s.cfg.RootDir) {
-		if path.Dir(filePath) == reference.Clean(dir) {
-			return !notice.IsMediaFile(filePath)
-		}
-	}
-	return false
 }
 
 // resolveInvokable wraps the endpoint of a tool that returns complete results, so that it gets stored values in place of

@@ -46,8 +46,11 @@ func BelongsToCall(p, id string) bool {
 	return ok && (rest == "" || strings.HasPrefix(rest, suffixMark))
 }
 
-// IsDefaultPath reports whether p can be the default path of a stored result below a root.
-func IsDefaultPath(root, p string) bool { return slices.Contains(Directories(root), path.Dir(p)) }
+// IsDefaultPath reports whether p can be the default path of a stored result below a root, in any form of both.
+func IsDefaultPath(root, p string) bool {
+	isParent := func(dir string) bool { return Clean(dir) == path.Dir(Clean(p)) }
+	return slices.ContainsFunc(Directories(root), isParent)
+}
 
 // BelongsToAny reports whether the file at p can be that of one of the calls whose ids, as path elements, are given.
 func BelongsToAny(p string, ids map[string]bool) bool {

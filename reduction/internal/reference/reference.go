@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package reference replaces references in the arguments of calls by the stored values: strings that are nothing but a
-// notice, or nothing but the path that a notice shows. It has no dependency on the agent or on stores.
+// notice, or nothing but the path that a notice shows. It has no dependency on the agent;
+// content is read through a function that the caller gives.
 package reference
 
 import (
@@ -10,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +18,10 @@ import (
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/offload"
 )
 
-// Targets are the stored values that a conversation shows: for each path, how many bytes of JSON the value had in the
+// Targets are the stored values that a conversation shows: for each clean path, how many bytes of JSON the value had in the
 // arguments of an earlier call, zero for a result.
 type Targets map[string]int
 
@@ -43,9 +44,6 @@ func ParseTargets(lines []string) Targets {
 	}
 	return t
 }
-
-// Clean returns the form of a path in [Targets]. A store takes all paths with the same form for one file.
-func Clean(filePath string) string { return path.Clean("/" + filePath) }
 
 // Resolver replaces references. The zero value refuses every notice and resolves no path.
 type Resolver struct {
@@ -124,7 +122,7 @@ func (r Resolver) pathIn(s stringAt) (filePath string, isPart, ok bool) {
 	if len(s.text) > notice.MaxPath || !strings.Contains(s.text, "/") || r.IsFileName != nil && r.IsFileName(s.key()) {
 		return "", false, false
 	}
-	_, ok = r.Targets[Clean(s.text)]
+	_, ok = r.Targets[offload.Clean(s.text)]
 	return s.text, false, ok
 }
 
@@ -132,7 +130,7 @@ func (r Resolver) pathIn(s stringAt) (filePath string, isPart, ok bool) {
 func (r Resolver) value(
 	ctx context.Context, filePath string, place []string, contents map[string]string,
 ) (string, *Refusal) {
-	bytes, isKnown := r.Targets[Clean(filePath)]
+	bytes, isKnown := r.Targets[offload.Clean(filePath)]
 	if filePath == "" || !isKnown {
 		return "", &Refusal{Path: filePath}
 	}
