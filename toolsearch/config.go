@@ -360,7 +360,7 @@ type settings struct {
 
 	aliases aliases // that were called so far
 
-	saidNothingHidden atomic.Bool // emitNothingHidden has reported
+	reportedNothingHidden atomic.Bool // emitNothingHidden has reported
 }
 
 // aliases are names by which Eino reached tools that have other names. Only Eino knows the ToolAliases of an agent, and it

@@ -135,7 +135,7 @@ func (c *toolCatalog) emitRefused(ctx context.Context, state *runstate.SavedStat
 // emitNothingHidden reports, once for an instance, that a run shows all tools because of MinTokensToHide. Without OnEvent
 // the log has it, once in a process.
 func (s *settings) emitNothingHidden(ctx context.Context, tokens int64) {
-	if s.saidNothingHidden.Swap(true) {
+	if s.reportedNothingHidden.Swap(true) {
 		return
 	}
 	ev := einolean.Event{Kind: einolean.KindNothingHidden, Tools: &einolean.ToolChange{

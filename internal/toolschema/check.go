@@ -437,6 +437,5 @@ func mayBeRounded(number string, schemas []any) bool {
 // asksForInteger reports whether integer is among the types of a schema.
 func asksForInteger(s any) bool {
 	keywords, _ := s.(map[string]any)
-	types, _ := keywords["type"].([]any)
-	return keywords["type"] == "integer" || slices.Contains(types, any("integer"))
+	return slices.Contains(typesOf(keywords["type"]), "integer")
 }

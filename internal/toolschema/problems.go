@@ -548,13 +548,7 @@ func quoteAll(list []any) string {
 
 // quote returns a value as JSON.
 func quote(value any) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
-		return "?"
-	}
-	return display.Clip(printable(strings.TrimSuffix(b.String(), "\n")), maxProblemQuoted)
+	return display.Clip(printable(encoded(value)), maxProblemQuoted)
 }
 
 // printable returns a text with a space for each character that would not stand in a line.
