@@ -59,7 +59,7 @@ func (s *settings[M]) keepFactor(
 // rememberFactor marks the first of the messages that a pass has changed with the factor. Messages of the user's are
 // not marked: handlers take a user message with a mark for one that nobody has sent. It changes the second list.
 func (s *settings[M]) rememberFactor(before, after []M, factor float64) {
-	if factor == 1 && isEdited(before) {
+	if factor == 1 && isEdited(before) && isEdited(after) { // a ClearMessageRewriter may remove all that shows it
 		return // the history shows already that it has changed
 	}
 	for i := range min(len(before), len(after)) {
