@@ -23,7 +23,7 @@ import (
 type Config struct {
 	// Conversation tells which conversation a run belongs to. It is called when a run
 	// starts or resumes. If nil, or if it fails or returns "", every run is a
-	// conversation of its own, with a name that no other process uses. It must be safe
+	// separate conversation, with a name that no other process uses. It must be safe
 	// for concurrent use.
 	Conversation func(context.Context) (string, error)
 

@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// part adds a part to msg. A tool result becomes a message of its own before msg.
+// part adds a part to msg. A tool result becomes a separate message before msg.
 type part struct {
 	raw json.RawMessage
 
@@ -208,7 +208,8 @@ func (m *messages) parts(speaker schema.RoleType, all []part, raw ...json.RawMes
 // part puts a part into the message that is being read, or a result before it.
 func (m *messages) part(msg *schema.Message, p part) error {
 	calls := func(id, name, args string) {
-		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function",
+			Function: schema.FunctionCall{Name: name, Arguments: args}})
 	}
 	if m.peer(msg, p) {
 		return nil

@@ -59,7 +59,7 @@ type interruptibleReader struct {
 	ctx context.Context
 	r   io.Reader
 
-	waits    chan error // result of an abandoned Read, nil if there is none
+	waits    chan error // result of an abandoned Read; nil if no Read was abandoned
 	received []byte     // data of that Read
 	unread   []byte     // received and not yet returned
 }

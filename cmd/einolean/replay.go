@@ -74,7 +74,7 @@ type bench struct {
 	options       replay.Options
 	failOver      float64
 	top           int
-	otherPolicies int // policies that --all replays besides
+	otherPolicies int // how many more policies --all replays
 }
 
 // check validates flags and files.
@@ -134,10 +134,16 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	repeated(f, &names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default those that most choose between")
 	allPolicies := f.Bool("all", false, "replay all policies, those of peers and single fields among them")
 	repeated(f, &configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
-	priceSource := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file of your own, either like internal/prices/prices.json, in dollars for each model, or with price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
+	priceSource := f.String("prices", "",
+		`a model of docs/models.md, such as gpt-6.2-sol, or a file of your own, either like `+
+			`internal/prices/prices.json, in dollars for each model, or with price cards: JSON such as `+
+			`[{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to `+
+			`a prompt token without one, and dollars for a million of those. By default the prices of the model `+
+			`that a request's body names, or those of common providers`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
-	f.Float64Var(&b.failOver, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
+	f.Float64Var(&b.failOver, "fail-over", 0,
+		"exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
 	f.IntVar(&b.top, "top", 20, "how many cases to show in which a policy costs more than doing nothing")
 	rest, err := parse(f, args)
 	if err != nil {
@@ -307,7 +313,8 @@ func cards(s streams, priceSource, model string) ([]replay.Card, error) {
 	}
 	for _, c := range read {
 		if c.Name == "" || c.Write <= 0 || c.Cached < 0 || c.Million < 0 || c.Output < 0 {
-			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, priceSource)
+			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, `+
+				`and perhaps "million" and "output"`, priceSource)
 		}
 	}
 	if len(read) == 0 {
@@ -400,13 +407,16 @@ func (b bench) advice(total billedJSON) string {
 	if !advice.IsWorthwhile(mean(p)) {
 		return fmt.Sprintf("Change nothing: no setting saves a twentieth of these %s tokens.", display.Grouped(nothing.Tokens))
 	}
-	text := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens), display.Grouped(nothing.Tokens))
+	text := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens),
+		display.Grouped(nothing.Tokens))
 	for _, c := range b.cards {
 		if c.Million > 0 {
-			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", text, p.Dollars[c.Name], nothing.Dollars[c.Name], c.Name) + b.dearer(p) + b.hiding(total, best)
+			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", text, p.Dollars[c.Name],
+				nothing.Dollars[c.Name], c.Name) + b.dearer(p) + b.hiding(total, best)
 		}
 	}
-	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", text, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) + b.dearer(p) + b.hiding(total, best)
+	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", text, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) +
+		b.dearer(p) + b.hiding(total, best)
 }
 
 // dearer names the price tables on which the advice costs more than doing nothing.
@@ -447,7 +457,8 @@ func (b bench) billed(name string, calls int, bills []replay.Bill) billedJSON {
 	out := billedJSON{Name: name, Calls: calls}
 	for i, bill := range bills {
 		p := policyJSON{Policy: b.policies[i].Name, Calls: bill.Calls, Tokens: bill.Written + bill.Cached, Defined: bill.Definitions, Written: bill.Written, Cached: bill.Cached, Largest: bill.Largest,
-			ReadBacks: bill.Lost + bill.ReadBacks, Edited: bill.Edited, Unreadable: bill.Unreadable, Cost: map[string]float64{}, Ratio: map[string]float64{}, Dollars: map[string]float64{}}
+			ReadBacks: bill.Lost + bill.ReadBacks, Edited: bill.Edited, Unreadable: bill.Unreadable,
+			Cost: map[string]float64{}, Ratio: map[string]float64{}, Dollars: map[string]float64{}}
 		for _, c := range b.cards {
 			cost, nothing := c.Cost(bill), c.Cost(bills[0])
 			if p.Cost[c.Name] = cost; c.Million > 0 {
@@ -474,7 +485,8 @@ func (b bench) judge(total billedJSON) error {
 	for _, p := range total.Policies[1:] {
 		for _, c := range b.cards {
 			if b.failOver > 0 && p.Ratio[c.Name] > b.failOver {
-				return fail(exitMissed, "%s costs %.2f of the cost without reduction (%s), more than %.2f", p.Policy, p.Ratio[c.Name], c.Name, b.failOver)
+				return fail(exitMissed, "%s costs %.2f of the cost without reduction (%s), more than %.2f", p.Policy,
+					p.Ratio[c.Name], c.Name, b.failOver)
 			}
 		}
 	}
@@ -507,7 +519,8 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	for _, policy := range r.Total.Policies {
 		cells := []string{
 			fmt.Sprintf("%7s", display.Grouped(policy.Calls)), fmt.Sprintf("%13s", display.Grouped(policy.Tokens)), fmt.Sprintf("%10s", display.Grouped(policy.Largest)),
-			fmt.Sprintf("%5.0f %%", 100*float64(policy.Cached)/float64(max(1, policy.Tokens))), fmt.Sprintf("%7s", display.Grouped(policy.ReadBacks)),
+			fmt.Sprintf("%5.0f %%", 100*float64(policy.Cached)/float64(max(1, policy.Tokens))),
+			fmt.Sprintf("%7s", display.Grouped(policy.ReadBacks)),
 			unreadableCell(p, policy.Unreadable),
 		}
 		for _, c := range b.cards {

@@ -116,7 +116,7 @@ type replacement struct {
 	Replace string `json:"replace"`
 }
 
-// applyTo puts one phrase in the place of another and says how often, unless there is none.
+// applyTo replaces a phrase and returns the text and the number of replacements. A phrase that does not occur is an error.
 func (r replacement) applyTo(text string) (string, int, error) {
 	n := strings.Count(text, r.Find)
 	if r.Find == "" || n == 0 {

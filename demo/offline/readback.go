@@ -18,7 +18,7 @@ const (
 	maxReads = 12
 )
 
-// readBack answers a step from the result of its own call.
+// readBack answers a step from the result of the call that the step made.
 func readBack(s *situation, p *progress) (action, bool) {
 	if len(p.calls) == 0 {
 		return action{}, false

@@ -76,7 +76,7 @@ func (s step) isShort() bool { return len(s.words) == 0 || len(s.words) < 3 && !
 type part struct {
 	text       string
 	sequential bool // a word before it says that it comes after the part before
-	follows    bool // it begins as a request does that goes on from an earlier one
+	follows    bool // its first words refer to an earlier request
 }
 
 // splitParts divides a request at the ends of sentences and at connecting words.

@@ -64,7 +64,7 @@ func scoreValue(t toolView, p param, v value) float64 {
 	return score + datePartScore(p, v) + contextScore(t, p, v)
 }
 
-// contextScore rates the words beside a value: "width 20", "to Tokyo".
+// contextScore scores the words next to a value: "width 20", "to Tokyo".
 func contextScore(t toolView, p param, v value) (score float64) {
 	matchesName := slices.Contains(p.words, v.before) && !slices.Contains(t.nameWords, v.before) && !slices.Contains(vague, v.before)
 	if matchesName || slices.Contains(p.words, v.after) {

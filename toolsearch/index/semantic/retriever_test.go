@@ -60,16 +60,18 @@ func doc(id string, meta string, score float64) *schema.Document {
 	return d
 }
 
-func TestRetrieverIndexKnowsToolsByMetaDataOrID(t *testing.T) {
+func TestRetriever_FindsToolsByMetaDataOrID(t *testing.T) {
 	s := &library{docs: []*schema.Document{
-		nil, doc("beta", "", 0), doc("row 7", "alpha", .9), doc("beta", "", .8), doc("gamma", "unknown", 0), doc("nobody", "", 0), doc("alpha", "delta", .5), doc("alpha", "", .4),
+		nil, doc("beta", "", 0), doc("row 7", "alpha", .9), doc("beta", "", .8), doc("gamma", "unknown",
+			0), doc("nobody", "", 0), doc("alpha", "delta", .5), doc("alpha", "", .4),
 	}}
 	found, err := askIndex(t, semantic.Retriever(s), index.Query{Text: "some +words", Limit: 0})
 	require.NoError(t, err)
 	require.Empty(t, found, "no tool has the required word")
 	found, err = askIndex(t, semantic.Retriever(s), index.Query{Text: "some words"})
 	require.NoError(t, err)
-	require.Equal(t, []index.Result{{Name: "beta", Score: 1. / 2}, {Name: "alpha", Score: .9}, {Name: "gamma", Score: 1. / 5}, {Name: "delta", Score: .5}}, found)
+	require.Equal(t, []index.Result{{Name: "beta", Score: 1. / 2}, {Name: "alpha", Score: .9},
+		{Name: "gamma", Score: 1. / 5}, {Name: "delta", Score: .5}}, found)
 	require.Equal(t, "some words", s.query)
 	require.Equal(t, 5, s.topK, "all tools, where there is no limit")
 	found, err = askIndex(t, semantic.Retriever(s), index.Query{Text: "some words", Limit: 2})
@@ -79,15 +81,17 @@ func TestRetrieverIndexKnowsToolsByMetaDataOrID(t *testing.T) {
 }
 
 // An engine that divides by nothing loses none of the tools that it found.
-func TestADocumentWithoutANumberAsItsScoreIsFound(t *testing.T) {
+func TestRetriever_FindsDocumentWithoutNumericScore(t *testing.T) {
 	s := &library{docs: []*schema.Document{doc("beta", "", math.NaN()), doc("alpha", "", math.Inf(1)), doc("gamma", "", math.NaN())}}
 	found, err := askIndex(t, semantic.Retriever(s), index.Query{Text: "some words"})
 	require.NoError(t, err)
-	require.Equal(t, []index.Result{{Name: "beta", Score: 1}, {Name: "alpha", Score: math.Inf(1)}, {Name: "gamma", Score: 1. / 3}}, found)
+	require.Equal(t, []index.Result{{Name: "beta", Score: 1}, {Name: "alpha", Score: math.Inf(1)},
+		{Name: "gamma", Score: 1. / 3}}, found)
 }
 
-func TestRetrieverIndexLooksForRequiredWords(t *testing.T) {
-	s := &library{docs: []*schema.Document{doc("gamma", "", .9), doc("alpha", "", .8), doc("beta", "", .7), doc("alpha_beta", "", .6)}}
+func TestRetriever_RequiresWords(t *testing.T) {
+	s := &library{docs: []*schema.Document{doc("gamma", "", .9), doc("alpha", "", .8), doc("beta", "", .7),
+		doc("alpha_beta", "", .6)}}
 	for _, c := range []struct {
 		query string
 		limit int
@@ -142,11 +146,13 @@ func TestRetriever_HasConfidenceOfWords(t *testing.T) {
 		}
 		return most
 	}
-	all := semantic.Retriever(retrieving{"weather__forecast", "mail__send", "agenda__create_event", "agenda__list_events", "drive__search_files"})
+	all := semantic.Retriever(retrieving{"weather__forecast", "mail__send", "agenda__create_event",
+		"agenda__list_events", "drive__search_files"})
 	require.Greater(t, best(confidences(t, all, "weather forecast")), .5)
 	require.Less(t, best(confidences(t, all, haircut)), .4)
 	lexical := confidences(t, index.BM25, "weather forecast")
-	behind := confidences(t, semantic.Retriever(retrieving{"mail__send", "weather__forecast", "drive__search_files"}), "weather forecast")
+	behind := confidences(t, semantic.Retriever(retrieving{"mail__send", "weather__forecast", "drive__search_files"}),
+		"weather forecast")
 	require.Equal(t, map[string]float64{
 		"mail__send": lexical["weather__forecast"], "weather__forecast": lexical["weather__forecast"], "drive__search_files": lexical["weather__forecast"],
 	}, behind, "before, at and after the only tool that the words speak for")
@@ -223,7 +229,8 @@ func TestEmbedding_DeafEmbedderLeavesOneSearchBehind(t *testing.T) {
 // ourIndexes are indexes on a retriever.
 func ourIndexes() map[string]index.Func {
 	engine := retrieving{"tool_7", "tool_9"}
-	return map[string]index.Func{"retriever": semantic.Retriever(engine), "fused": index.Fuse(index.Keyword, semantic.Retriever(engine))}
+	return map[string]index.Func{"retriever": semantic.Retriever(engine),
+		"fused": index.Fuse(index.Keyword, semantic.Retriever(engine))}
 }
 
 func TestRetriever_FirstSearchesAtOnceGetOneAnswer(t *testing.T) {
