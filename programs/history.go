@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/programs/internal/journal"
 )
@@ -186,8 +187,8 @@ func (h *historyRepair[M]) order() {
 // either language.
 func isStartedNotice(p message.Part, id string) bool {
 	text := textOf(p)
-	for _, say := range []string{prompts.English().Render("begun", promptData{Name: id}), prompts.Chinese().Render("begun", promptData{Name: id})} {
-		before, _, _ := strings.Cut(say, id)
+	for _, language := range []*prompt.Texts{prompts.English(), prompts.Chinese()} {
+		before, _, _ := strings.Cut(language.Render("begun", promptData{Name: id}), id)
 		if strings.HasPrefix(text, before) && strings.Contains(text, id) {
 			return true
 		}

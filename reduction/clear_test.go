@@ -317,7 +317,8 @@ func testClearStoresWhatItPlanned[M adk.MessageType](t *testing.T) {
 		g := newGen[M](seed + n)
 		history := g.history()
 		config := func(store reduction.Backend, least int64) *reduction.TypedConfig[M] {
-			return &reduction.TypedConfig[M]{Backend: store, RootDir: "/tmp", SkipTruncation: true, MaxTokensForClear: 1, ClearAtLeastTokens: least, MaxArgumentBytes: 300, ClearRetentionSuffixLimit: 1}
+			return &reduction.TypedConfig[M]{Backend: store, RootDir: "/tmp", SkipTruncation: true,
+				MaxTokensForClear: 1, ClearAtLeastTokens: least, MaxArgumentBytes: 300, ClearRetentionSuffixLimit: 1}
 		}
 		var saving int64
 		free := config(&counting{}, 0)

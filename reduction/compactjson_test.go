@@ -40,7 +40,8 @@ func testCompactJSONEveryForm[M adk.MessageType](t *testing.T, streaming bool) {
 				defer mu.Unlock()
 				kinds = append(kinds, e.Kind)
 			}
-			c := &reduction.TypedConfig[M]{Backend: files, CompactJSON: true, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
+			c := &reduction.TypedConfig[M]{Backend: files, CompactJSON: true, MaxLengthForTrunc: 20_000,
+				TruncExcludeTools: []string{"excluded"}, OnEvent: note}
 			returns := map[string]string{"records": pretty(20), "mcp": envelope(pretty(20)), "text": "[INFO]   a   log\n[WARN]   line", "excluded": pretty(20), "wide": pretty(150), "long": pretty(1000), "lines": "{ \"a\":   1 }\n{ \"a\":   2 }\n"}
 			var tools []tool.BaseTool
 			var calls []adktest.ToolCall

@@ -159,7 +159,8 @@ func TestMaxLengthForTrunc_EveryAcceptedLimitTruncates(t *testing.T) {
 				for _, path := range paths {
 					for _, id := range ids {
 						cutsAt(t, reduction.Config{RootDir: root, ReadFileToolName: name, MaxLengthForTrunc: least}, path, id)
-						cutsAt(t, reduction.Config{RootDir: root, ReadFileToolName: name, MaxLengthForTrunc: least + 80, ResolveReferences: true}, path, id)
+						cutsAt(t, reduction.Config{RootDir: root, ReadFileToolName: name,
+							MaxLengthForTrunc: least + 80, ResolveReferences: true}, path, id)
 					}
 				}
 			}

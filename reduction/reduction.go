@@ -216,10 +216,12 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 
 // WrapStreamableToolCall resolves references in the arguments of a tool, and truncates what it streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx,
+		resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
 }
 
 // WrapEnhancedStreamableToolCall resolves references in the arguments of a tool, and truncates what it streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx,
+		resolveStreamable(m.settings, tCtx, emptyresult.EnsureChunk(endpoint))), nil
 }

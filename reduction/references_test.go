@@ -179,7 +179,8 @@ func testFindsNestedReferences[M adk.MessageType](t *testing.T, streaming bool) 
 		return string(text)
 	}
 	args := `{ "n": 1.50, "list":[ %s , "see /tmp/trunc/c1", {"deep": [%s]}],"text":%s, "file_path": "/tmp/trunc/c1"}`
-	p.play(t, nil, fetchCall("c1"), adktest.ToolCall{ID: "c2", Name: "save", Args: fmt.Sprintf(args, `"/tmp/trunc/c1"`, `"\/tmp\/trunc\/c1"`, quoted(shown))})
+	p.play(t, nil, fetchCall("c1"), adktest.ToolCall{ID: "c2", Name: "save",
+		Args: fmt.Sprintf(args, `"/tmp/trunc/c1"`, `"\/tmp\/trunc\/c1"`, quoted(shown))})
 	require.Equal(t, []string{fmt.Sprintf(args, quoted(body), quoted(body), quoted(body))}, p.saved)
 }
 
@@ -196,10 +197,12 @@ func testKeepsJSONWhereSchemaTakesIt[M adk.MessageType](t *testing.T, streaming 
 	} {
 		p := newPassing[M](body, streaming)
 		p.params = map[string]*schema.ParameterInfo{
-			"text": {Type: schema.String}, "object": {Type: schema.Object}, "list": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
+			"text": {Type: schema.String}, "object": {Type: schema.Object}, "list": {Type: schema.Array,
+				ElemInfo: &schema.ParameterInfo{Type: schema.String}},
 		}
 		path := "/tmp/trunc/c1"
-		p.play(t, nil, fetchCall("c1"), saveCall("c2", map[string]any{"text": path, "object": path, "list": []string{path}, "other": path}))
+		p.play(t, nil, fetchCall("c1"), saveCall("c2", map[string]any{"text": path, "object": path,
+			"list": []string{path}, "other": path}))
 		require.Len(t, p.saved, 1)
 		var got struct {
 			Text, Other string

@@ -42,7 +42,8 @@ func talk[M adk.MessageType](n, size int) []M {
 }
 
 func TestDedupeResults_NewDuplicateBecomesReference(t *testing.T) {
-	adktest.EachType(t, testDedupeResultsNewDuplicateBecomesReference[*schema.Message], testDedupeResultsNewDuplicateBecomesReference[*schema.AgenticMessage])
+	adktest.EachType(t, testDedupeResultsNewDuplicateBecomesReference[*schema.Message],
+		testDedupeResultsNewDuplicateBecomesReference[*schema.AgenticMessage])
 }
 
 func testDedupeResultsNewDuplicateBecomesReference[M adk.MessageType](t *testing.T) {
@@ -95,7 +96,8 @@ func testDedupeResultsNewDuplicateBecomesReference[M adk.MessageType](t *testing
 }
 
 func TestDedupeResults_KeepsDuplicateOfResultToClear(t *testing.T) {
-	adktest.EachType(t, testDedupeResultsKeepsDuplicateOfResultToClear[*schema.Message], testDedupeResultsKeepsDuplicateOfResultToClear[*schema.AgenticMessage])
+	adktest.EachType(t, testDedupeResultsKeepsDuplicateOfResultToClear[*schema.Message],
+		testDedupeResultsKeepsDuplicateOfResultToClear[*schema.AgenticMessage])
 }
 
 func testDedupeResultsKeepsDuplicateOfResultToClear[M adk.MessageType](t *testing.T) {
@@ -163,7 +165,8 @@ func TestDedupeResults_NoDuplicateAllocatesNothing(t *testing.T) {
 
 func TestDedupeResults_FailingStoreLosesNothing(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, testDedupeResultsFailingStoreLosesNothing[*schema.Message], testDedupeResultsFailingStoreLosesNothing[*schema.AgenticMessage])
+	adktest.EachType(t, testDedupeResultsFailingStoreLosesNothing[*schema.Message],
+		testDedupeResultsFailingStoreLosesNothing[*schema.AgenticMessage])
 }
 
 func testDedupeResultsFailingStoreLosesNothing[M adk.MessageType](t *testing.T) {
@@ -279,7 +282,8 @@ func (g *gen[M]) arguments() string {
 
 func TestMaxArgumentBytes_KeepsShapeAndReadableValues(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.Message], testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.AgenticMessage])
+	adktest.EachType(t, testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.Message],
+		testMaxArgumentBytesKeepsShapeAndReadableValues[*schema.AgenticMessage])
 }
 
 func testMaxArgumentBytesKeepsShapeAndReadableValues[M adk.MessageType](t *testing.T) {
@@ -341,7 +345,8 @@ func TestMaxArgumentBytes_KeepsUnstoredAndExcluded(t *testing.T) {
 
 // Of two arguments, the one that could be stored is replaced, and the other stays.
 func TestMaxArgumentBytes_ReplacesEachAlone(t *testing.T) {
-	adktest.EachType(t, testMaxArgumentBytesReplacesEachAlone[*schema.Message], testMaxArgumentBytesReplacesEachAlone[*schema.AgenticMessage])
+	adktest.EachType(t, testMaxArgumentBytesReplacesEachAlone[*schema.Message],
+		testMaxArgumentBytesReplacesEachAlone[*schema.AgenticMessage])
 }
 
 func testMaxArgumentBytesReplacesEachAlone[M adk.MessageType](t *testing.T) {

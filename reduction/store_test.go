@@ -682,7 +682,8 @@ func (c *living[M]) runProcess(rounds int) {
 	dir, err := store.NewDir(c.dir)
 	require.NoError(c.T, err)
 	defer dir.Close()
-	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, DedupeResults: true, MaxArgumentBytes: 300, WindowTokens: 1 << 30})
+	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1,
+		MaxLengthForTrunc: 1000, DedupeResults: true, MaxArgumentBytes: 300, WindowTokens: 1 << 30})
 	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
 	require.NoError(c.T, err)
 	if len(c.msgs) == 0 { // a tool may return anything, such as the notice of a file that no store can have

@@ -75,7 +75,9 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) er
 //
 // The middlewares use it for streams in preference to Create. So a type that embeds a Dir and changes
 // what is stored has to declare this method too.
-func (d *Dir) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (d *Dir) CreateFirstFree(
+	ctx context.Context, names func(attempt int) string, content io.Reader,
+) (filePath string, err error) {
 	return d.files.CreateFirstFree(ctx, names, content)
 }
 
@@ -86,7 +88,9 @@ func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesyste
 
 // ReadRange returns a part of a file and the size of the whole file, as [RangeReader] says. The caller
 // closes content.
-func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+func (d *Dir) ReadRange(
+	ctx context.Context, filePath string, offset, length int64,
+) (content io.ReadCloser, size int64, err error) {
 	return d.files.ReadRange(ctx, filePath, offset, length)
 }
 
@@ -137,7 +141,9 @@ func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader)
 }
 
 // CreateFirstFree is Create under the first name that is free: see [Dir.CreateFirstFree].
-func (m *Memory) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (m *Memory) CreateFirstFree(
+	ctx context.Context, names func(attempt int) string, content io.Reader,
+) (filePath string, err error) {
 	return m.files.CreateFirstFree(ctx, names, content)
 }
 
@@ -147,7 +153,9 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 }
 
 // ReadRange returns a part of a file and the size of the whole file, as [RangeReader] says.
-func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+func (m *Memory) ReadRange(
+	ctx context.Context, filePath string, offset, length int64,
+) (content io.ReadCloser, size int64, err error) {
 	return m.files.ReadRange(ctx, filePath, offset, length)
 }
 

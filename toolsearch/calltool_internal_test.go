@@ -66,7 +66,8 @@ func TestCallTool_BoundsArgumentErrors(t *testing.T) {
 						require.NoError(t, err)
 						require.LessOrEqual(t, len(answer), catalog.MaxShown+room)
 						if called == name && len(c.schema) <= toolschema.MaxCheckedBytes {
-							require.Equal(t, c.shortened, strings.Contains(answer, all.Render("shortened", protocol.Data{Shortened: true})), "%.200s", answer)
+							require.Equal(t, c.shortened, strings.Contains(answer,
+								all.Render("shortened", protocol.Data{Shortened: true})), "%.200s", answer)
 						}
 					}
 				}

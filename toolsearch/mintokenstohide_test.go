@@ -30,7 +30,8 @@ import (
 //
 //claim:bench-04
 func TestMinTokensToHide_FewToolsAreShownUnchanged(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideFewToolsAreShownUnchanged[*schema.Message], testMinTokensToHideFewToolsAreShownUnchanged[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideFewToolsAreShownUnchanged[*schema.Message],
+		testMinTokensToHideFewToolsAreShownUnchanged[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, streaming bool) {
@@ -105,7 +106,8 @@ func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 // What an earlier run left in the history is as that of an agent without the middleware, and
 // a search that the model copies from it is answered.
 func TestMinTokensToHide_AnswersSearchWhenNothingIsHidden(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.Message], testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.Message],
+		testMinTokensToHideAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing.T, streaming bool) {
@@ -140,7 +142,8 @@ func testMinTokensToHideAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *t
 //
 //claim:mcp-02
 func TestMinTokensToHide_KeepsHidingOnceExceeded(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideKeepsHidingOnceExceeded[*schema.Message], testMinTokensToHideKeepsHidingOnceExceeded[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideKeepsHidingOnceExceeded[*schema.Message],
+		testMinTokensToHideKeepsHidingOnceExceeded[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, streaming bool) {
@@ -174,7 +177,8 @@ func testMinTokensToHideKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T,
 
 // Servers that connect late do not make a run show all of their tools.
 func TestMinTokensToHide_HidesWhileServersAreMissing(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideHidesWhileServersAreMissing[*schema.Message], testMinTokensToHideHidesWhileServersAreMissing[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideHidesWhileServersAreMissing[*schema.Message],
+		testMinTokensToHideHidesWhileServersAreMissing[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -214,7 +218,8 @@ func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
 
 // An answer names no search tool where there is none.
 func TestMinTokensToHide_AnswersNameNoSearchTool(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideAnswersNameNoSearchTool[*schema.Message], testMinTokensToHideAnswersNameNoSearchTool[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideAnswersNameNoSearchTool[*schema.Message],
+		testMinTokensToHideAnswersNameNoSearchTool[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -229,7 +234,8 @@ func testMinTokensToHideAnswersNameNoSearchTool[M adk.MessageType](t *testing.T,
 
 // A resumed run goes on as it was: it shows all, or hides, with the same tools in place.
 func TestMinTokensToHide_ResumedRunKeepsDecision(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideResumedRunKeepsDecision[*schema.Message], testMinTokensToHideResumedRunKeepsDecision[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideResumedRunKeepsDecision[*schema.Message],
+		testMinTokensToHideResumedRunKeepsDecision[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideResumedRunKeepsDecision[M adk.MessageType](t *testing.T, streaming bool) {
@@ -239,7 +245,8 @@ func testMinTokensToHideResumedRunKeepsDecision[M adk.MessageType](t *testing.T,
 			make := func(tools []tool.BaseTool) (scene[M], *changingSource) {
 				source := &changingSource{}
 				source.have(tools...)
-				s := scene[M]{t: t, streaming: streaming, store: store, cfg: toolsearch.Config{Source: source, MinTokensToHide: 300, Protocol: protocol}}
+				s := scene[M]{t: t, streaming: streaming, store: store,
+					cfg: toolsearch.Config{Source: source, MinTokensToHide: 300, Protocol: protocol}}
 				s.mine = []tool.BaseTool{actionTool("grow", func() {
 					if grown {
 						source.have(append(sized("a", "b"), sized("c", "d", "e")...)...)
@@ -275,7 +282,8 @@ func testMinTokensToHideResumedRunKeepsDecision[M adk.MessageType](t *testing.T,
 
 // What the Filter denies is neither shown nor counted.
 func TestMinTokensToHide_DeniedToolsDoNotCount(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideDeniedToolsDoNotCount[*schema.Message], testMinTokensToHideDeniedToolsDoNotCount[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideDeniedToolsDoNotCount[*schema.Message],
+		testMinTokensToHideDeniedToolsDoNotCount[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streaming bool) {
@@ -311,7 +319,8 @@ func testMinTokensToHideDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, s
 
 // People who try the middleware with three tools see nothing happen, and the log says why.
 func TestMinTokensToHide_ReportsNothingHiddenOnce(t *testing.T) {
-	adktest.Both(t, testMinTokensToHideReportsNothingHiddenOnce[*schema.Message], testMinTokensToHideReportsNothingHiddenOnce[*schema.AgenticMessage])
+	adktest.Both(t, testMinTokensToHideReportsNothingHiddenOnce[*schema.Message],
+		testMinTokensToHideReportsNothingHiddenOnce[*schema.AgenticMessage])
 }
 
 func testMinTokensToHideReportsNothingHiddenOnce[M adk.MessageType](t *testing.T, streaming bool) {
@@ -323,7 +332,8 @@ func testMinTokensToHideReportsNothingHiddenOnce[M adk.MessageType](t *testing.T
 		require.NoError(t, err)
 		for range runs {
 			m := adktest.Script[M](oneCall("1", "b", `{"city":"Oslo"}`), adktest.Say("done"))
-			require.NoError(t, adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(h)}.Run(t.Context(), []M{adktest.User[M]("please")}).Err)
+			require.NoError(t, adktest.Agent[M]{Model: m, Streaming: streaming,
+				Handlers: adktest.Handlers(h)}.Run(t.Context(), []M{adktest.User[M]("please")}).Err)
 		}
 	}
 	for range 2 {

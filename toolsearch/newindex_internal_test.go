@@ -45,7 +45,8 @@ func TestNewIndex_BuildsBeforeFirstSearch(t *testing.T) {
 			two, err := one.Update(ctx, adktest.Comparable("a", nil), adktest.Comparable("b", nil))
 			require.NoError(t, err)
 			source := &switched{one}
-			h, err := New(ctx, &Config{Source: source, MinTokensToHide: c.above, NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return builds, nil }})
+			h, err := New(ctx, &Config{Source: source, MinTokensToHide: c.above,
+				NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return builds, nil }})
 			require.NoError(t, err)
 			ctx, err = einorun.Begin(ctx, h, &einorun.RunContext{})
 			require.NoError(t, err)

@@ -292,7 +292,8 @@ func step(t *testing.T, r *rand.Rand, c *chat) {
 		c.history = append(c.history, &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeText, Text: "look"},
 			{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: &url}}}}}, nil)
 	case 5:
-		kinds := []einolean.Kind{einolean.KindToolsLoaded, einolean.KindResultTruncated, einolean.KindResultCleared, einolean.KindResultReferred, einolean.KindResultRead, einolean.KindCatalogChanged, einolean.KindToolsSearched}
+		kinds := []einolean.Kind{einolean.KindToolsLoaded, einolean.KindResultTruncated, einolean.KindResultCleared,
+			einolean.KindResultReferred, einolean.KindResultRead, einolean.KindCatalogChanged, einolean.KindToolsSearched}
 		c.see.Event(c.ctx, einolean.Event{Kind: kinds[r.IntN(len(kinds))], CallID: fmt.Sprint("c", r.IntN(9)), Err: errors.New("broken"), Tools: &einolean.ToolChange{Added: []string{fmt.Sprint("tool", r.IntN(50))}, AddedCount: 1},
 			Output: &einolean.OutputChange{Before: einolean.Size{Tokens: int64(r.IntN(4000))}, Path: "/tmp/trunc/" + strings.Repeat("p", r.IntN(400))}, Search: &einolean.Search{Query: strings.Repeat("q ", r.IntN(900)), Hits: make([]einolean.Hit, r.IntN(40))}})
 	default:

@@ -32,7 +32,8 @@ const (
 
 // Categories returns all categories in their order. The slice belongs to the caller.
 func Categories() []Category {
-	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultTruncated, ResultCleared, Program, Page}
+	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result,
+		ResultTruncated, ResultCleared, Program, Page}
 }
 
 // cause names what ended an equal prefix, by the category there now and then.

@@ -331,7 +331,9 @@ func (c *comparison) keep(t trial) error {
 }
 
 // report aggregates the results.
-func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card) benchJSON {
+func (c *comparison) report(
+	arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card,
+) benchJSON {
 	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
 	unreported := noCache(done)
 	for _, arm := range arms {
@@ -376,7 +378,8 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 // show writes the table, the losing cases, and a row for each setting in the form of
 // docs/benchmarks.md.
 func (r benchJSON) show(s streams, p painter, repetitions int, priceTables []replay.Card) {
-	fmt.Fprintf(s.out, "%s, %s of each task, %s of %s tokens spent\n\n", p.bold(display.Line(r.Model)), plural(repetitions, "run"), display.Grouped(r.Spent), display.Grouped(r.Budget))
+	fmt.Fprintf(s.out, "%s, %s of each task, %s of %s tokens spent\n\n", p.bold(display.Line(r.Model)),
+		plural(repetitions, "run"), display.Grouped(r.Spent), display.Grouped(r.Budget))
 	head, line := "| policy | right | least to most | calls | tokens in | cached | tokens out | seconds |", "|---|---|---|---|---|---|---|---|"
 	for _, c := range priceTables {
 		if c.Million > 0 {
@@ -392,7 +395,8 @@ func (r benchJSON) show(s streams, p painter, repetitions int, priceTables []rep
 		if a.Estimated {
 			mark = " estimated"
 		}
-		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s%s | %.0f %%%s | %s%s | %.1f |", a.Arm, a.Right, a.Done, a.Worst, a.Best, a.Calls,
+		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s%s | %.0f %%%s | %s%s | %.1f |",
+			a.Arm, a.Right, a.Done, a.Worst, a.Best, a.Calls,
 			note, display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), mark, note, display.Grouped(a.Out), a.Seconds)
 		for _, c := range priceTables {
 			if c.Million > 0 {

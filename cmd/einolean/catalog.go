@@ -266,7 +266,8 @@ func (o *source) waitFor(ctx context.Context, servers *mcptools.Servers, last *s
 				missing = append(missing, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), lastLine))
 			default:
 				waits = true
-				missing = append(missing, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, lastLine))
+				missing = append(missing, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s",
+					display.Line(status.Server), o.wait, lastLine))
 			}
 		}
 		if !waits {

@@ -67,7 +67,8 @@ func recordings(s streams, common options, name string) (all []loaded, err error
 		var filled int
 		skipped := func(err error) { common.note(s, "%s: what cannot be read is left out: %v", name, err) }
 		if all, filled, err = windows(name, text, skipped); filled > 0 {
-			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, countStoredTexts(filled))
+			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. "+
+				"Record with Texts: window.TextsAll", name, countStoredTexts(filled))
 		}
 	case trimmed[0] == '[':
 		if err := decode(trimmed, &content.Messages); err != nil {
@@ -190,7 +191,8 @@ func (r recording) conversations(name string, all []loaded) ([]loaded, error) {
 	if tools := functions(append(r.Tools, r.ToolConfig.Tools...)); len(tools) > 0 {
 		c = c.WithTools(tools)
 	}
-	return append(all, loaded{Recorded: replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}, unread: skipped}), nil
+	return append(all, loaded{Recorded: replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c},
+		unread: skipped}), nil
 }
 
 // functions returns the tools of a request body. Provider tools have no name and cannot be hidden, so they are
@@ -227,7 +229,8 @@ func flatTools(tools []json.RawMessage) (all []json.RawMessage) {
 		case err == nil && wrapper.Declarations != nil:
 			all = append(all, wrapper.Declarations...)
 		case err == nil && wrapper.Spec != nil:
-			flat, _ := json.Marshal(entry{Name: wrapper.Spec.Name, Description: wrapper.Spec.Description, InputSchema: wrapper.Spec.InputSchema.JSON}) // its parts were read as JSON
+			flat, _ := json.Marshal(entry{Name: wrapper.Spec.Name, Description: wrapper.Spec.Description,
+				InputSchema: wrapper.Spec.InputSchema.JSON}) // its parts were read as JSON
 			all = append(all, flat)
 		default:
 			all = append(all, raw)

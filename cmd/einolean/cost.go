@@ -22,7 +22,9 @@ import (
 
 // announce prints an estimate of the remaining cost before the first request. The estimate is the cost of the
 // same tasks with the rule-based model, which writes hardly any answer text.
-func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card) error {
+func (c *comparison) announce(
+	s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial, priceTables []replay.Card,
+) error {
 	all, err := compare.Measured()
 	if err != nil {
 		return err
@@ -42,11 +44,13 @@ func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Tas
 	if todo == 0 {
 		return nil
 	}
-	line := fmt.Sprintf("%s left to do: about %s and %s of prompts", plural(todo, "task"), plural(sum.Calls, "request"), plural(int(sum.Tokens), "token"))
+	line := fmt.Sprintf("%s left to do: about %s and %s of prompts", plural(todo, "task"),
+		plural(sum.Calls, "request"), plural(int(sum.Tokens), "token"))
 	bill := replay.Bill{Written: sum.Tokens - sum.Cached, Cached: sum.Cached}
 	for _, card := range priceTables {
 		if card.Million > 0 {
-			line += fmt.Sprintf(", $%.2f to $%.2f at the prices of %s, with and without its cache", card.Cost(bill)*card.Million/1e6, float64(sum.Tokens)*card.Million/1e6, card.Name)
+			line += fmt.Sprintf(", $%.2f to $%.2f at the prices of %s, with and without its cache",
+				card.Cost(bill)*card.Million/1e6, float64(sum.Tokens)*card.Million/1e6, card.Name)
 			break
 		}
 	}
@@ -80,7 +84,9 @@ func (m *meter) count(common, size int, text string, answer *schema.Message) (sp
 		m.current.Counted = true
 		in, out = int64(tokens.Estimate(text)), cmp.Or(out, int64(tokens.Estimate(answerText(answer))))
 	}
-	m.current.In, m.current.Out, m.current.Cached = m.current.In+in, m.current.Out+out, m.current.Cached+int64(u.PromptTokenDetails.CachedTokens)
+	m.current.In += in
+	m.current.Out += out
+	m.current.Cached += int64(u.PromptTokenDetails.CachedTokens)
 	m.current.Prefix += in * int64(common) / int64(max(1, size))
 	return spent
 }

@@ -91,13 +91,15 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	var src source
 	f := flags(s, "eval", &src.common)
 	queries := f.String("queries", "", "graded queries, as JSON Lines with query and relevant; without them, each tool is searched for by its own words")
-	failUnder := f.Float64("fail-under", 0, "exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
+	failUnder := f.Float64("fail-under", 0,
+		"exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
 	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
 	src.flags(f)
 	var queryWriter writer
 	queryWriter.flags(f)
-	f.StringVar(&queryWriter.file, "o", "einolean-requests.jsonl", "with --model, where the requests that it wrote are kept, for --queries")
+	f.StringVar(&queryWriter.file, "o", "einolean-requests.jsonl",
+		"with --model, where the requests that it wrote are kept, for --queries")
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
@@ -315,11 +317,13 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		case n == 0:
 			report(ruleNone, "it has no description", "say in one sentence what it does and when to use it")
 		case placeholder(desc):
-			report(rulePlaceholder, fmt.Sprintf("its description is a placeholder: %q", clip(desc, 60)), "say in one sentence what it does and when to use it")
+			report(rulePlaceholder, fmt.Sprintf("its description is a placeholder: %q", clip(desc, 60)),
+				"say in one sentence what it does and when to use it")
 		case n < 20:
 			report(ruleShort, fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
 		case n > 1024:
-			report(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
+			report(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024",
+				display.Grouped(n)), "keep what it does and when to use it")
 		}
 		if other, twice := byText[desc]; twice && n > 0 && !placeholder(desc) {
 			if at, listed := sameText[desc]; listed {
@@ -332,7 +336,8 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 			byText[desc] = t.Name
 		}
 		if !goodName.MatchString(t.Name) {
-			report(ruleName, "providers accept names of at most 64 letters, digits, _ and -", "give it a name of at most 64 letters, digits, _ and -, which all providers accept")
+			report(ruleName, "providers accept names of at most 64 letters, digits, _ and -",
+				"give it a name of at most 64 letters, digits, _ and -, which all providers accept")
 		}
 		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
 		if other, twice := byLetters[letters]; !twice {
@@ -344,7 +349,8 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 			report(ruleSimilar, "its name differs from "+other+" only by case or marks", "")
 		}
 		if bare := undescribed(t); len(bare) > 0 {
-			report(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: searches read their words too")
+			report(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "),
+				"describe them: searches read their words too")
 		}
 	}
 	for at, n := range repeats {

@@ -103,7 +103,8 @@ const compared = 256
 // now.
 func (t *tailed) check() {
 	previous := make([]byte, len(t.last))
-	if n, err := t.file.ReadAt(previous, t.at-int64(len(t.last))); n == len(previous) && bytes.Equal(previous, t.last) || err != nil && !errors.Is(err, io.EOF) {
+	n, err := t.file.ReadAt(previous, t.at-int64(len(t.last)))
+	if n == len(previous) && bytes.Equal(previous, t.last) || err != nil && !errors.Is(err, io.EOF) {
 		return
 	}
 	if _, err := t.file.Seek(0, io.SeekStart); err == nil {

@@ -56,7 +56,8 @@ func bounded(name string, r io.Reader, verb string) ([]byte, error) {
 	case err != nil:
 		return nil, fail(exitInput, "%s: it cannot be read to its end: %w", name, unnamed(err))
 	case int64(len(text)) > maxInput:
-		return nil, fail(exitInput, "%s %s more than %s bytes: split it into files of fewer lines", name, verb, display.Grouped(int(maxInput)))
+		return nil, fail(exitInput, "%s %s more than %s bytes: split it into files of fewer lines", name, verb,
+			display.Grouped(int(maxInput)))
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // as some editors and shells begin a file
 }

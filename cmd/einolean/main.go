@@ -203,7 +203,8 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 	f.Usage = func() {
 		at := slices.IndexFunc(commands, func(other command) bool { return other.name == c })
 		f.SetOutput(s.out)
-		fmt.Fprintf(s.out, "einolean %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].summary[:1])+commands[at].summary[1:])
+		fmt.Fprintf(s.out, "einolean %s %s\n%s.\n\n", c, commands[at].arguments,
+			strings.ToUpper(commands[at].summary[:1])+commands[at].summary[1:])
 		var b strings.Builder
 		f.SetOutput(&b)
 		f.PrintDefaults()

@@ -85,7 +85,8 @@ func (p part) peerMedia() string {
 // peer reads a part of one of these formats. ok is false for other formats.
 func (m *messages) peer(msg *schema.Message, p part) (ok bool) {
 	calls := func(id, name string, args json.RawMessage) {
-		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(args), "{}")}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: id, Type: "function",
+			Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(args), "{}")}})
 	}
 	switch {
 	case p.ToolUse != nil:
@@ -123,7 +124,8 @@ func (m *messages) steps(speaker schema.RoleType, all []part) error {
 	var results []*schema.Message
 	flush := func() {
 		settle(msg)
-		if msg.Content != "" || len(msg.ToolCalls)+len(msg.UserInputMultiContent)+len(msg.AssistantGenMultiContent) > 0 || msg.ReasoningContent != "" {
+		if msg.Content != "" || len(msg.ToolCalls)+len(msg.UserInputMultiContent)+len(msg.AssistantGenMultiContent) > 0 ||
+			msg.ReasoningContent != "" {
 			*m = append(append(*m, msg), results...)
 		}
 		msg, results = &schema.Message{Role: speaker}, nil
@@ -147,7 +149,8 @@ func (m *messages) steps(speaker schema.RoleType, all []part) error {
 			continue
 		}
 		name := cmp.Or(p.ToolName, strings.TrimPrefix(p.Type, "tool-"))
-		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: p.CallOf, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(p.Input), string(p.Args), "{}")}})
+		msg.ToolCalls = append(msg.ToolCalls, schema.ToolCall{ID: p.CallOf, Type: "function",
+			Function: schema.FunctionCall{Name: name, Arguments: cmp.Or(string(p.Input), string(p.Args), "{}")}})
 		if text := cmp.Or(outputOf(p.Output, p.Result), p.ErrorText); text != "" {
 			results = append(results, schema.ToolMessage(text, p.CallOf, schema.WithToolName(name)))
 		}
@@ -231,7 +234,8 @@ func (p part) label() string {
 
 // isKnown reports whether a part is understood, or is known to have no content.
 func (p part) isKnown() bool {
-	if p.UserText != nil || p.AssistantText != nil || p.ReasoningPart != nil || p.ToolCall != nil || p.FunctionResult != nil || p.Text != "" || p.CallOf != "" || p.Invocation != nil || p.Value != nil {
+	if p.UserText != nil || p.AssistantText != nil || p.ReasoningPart != nil || p.ToolCall != nil ||
+		p.FunctionResult != nil || p.Text != "" || p.CallOf != "" || p.Invocation != nil || p.Value != nil {
 		return true
 	}
 	var m messages

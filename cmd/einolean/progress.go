@@ -49,7 +49,8 @@ func (p *progress) step() {
 	}
 	p.last, p.drawn = now, true
 	remaining := took / time.Duration(p.done) * time.Duration(p.all-p.done)
-	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.label, p.done, p.all, remaining.Round(time.Second))
+	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.label, p.done, p.all,
+		remaining.Round(time.Second))
 }
 
 // stop removes the line.

@@ -88,7 +88,8 @@ func (p *provider) dial(ctx context.Context, renamed bool) (model.BaseChatModel,
 	key := os.Getenv(p.key)
 	if p.api == "ark" {
 		noRetries := 0
-		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &noRetries, Timeout: &p.timeout})
+		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model,
+			MaxTokens: &p.most, RetryTimes: &noRetries, Timeout: &p.timeout})
 	}
 	c := &openai.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, Timeout: p.timeout}
 	if renamed {

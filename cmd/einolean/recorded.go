@@ -301,7 +301,8 @@ func (w *windowReader) text(p window.Part) string {
 	case window.Result, window.Program:
 		id = "result " + p.CallID
 	}
-	if missing := size - len(text); missing > bytesOfToken && !(text == "" && p.Text != 0 && p.Category != window.ResultTruncated && p.Category != window.ResultCleared) {
+	if missing := size - len(text); missing > bytesOfToken &&
+		!(text == "" && p.Text != 0 && p.Category != window.ResultTruncated && p.Category != window.ResultCleared) {
 		w.filled[id] = true
 		text += strings.Repeat(filler, missing/len(filler)+1)[:missing]
 	}

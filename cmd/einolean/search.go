@@ -184,7 +184,8 @@ func (a *searcher) show(s streams) {
 		bar := strings.Repeat("█", filled) + strings.Repeat("·", 10-filled)
 		name := display.Line(h.Name)
 		room := max(20, columns(s.out)-widest-30)
-		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(descriptions[h.Name]), room)))
+		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name),
+			strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(descriptions[h.Name]), room)))
 		showWhy(s, p, h.Why)
 	}
 }

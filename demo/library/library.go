@@ -92,7 +92,8 @@ var definitions = sync.OnceValues(func() (all []definition, err error) {
 		if err := dec.Decode(&d); err != nil {
 			return nil, fmt.Errorf("library: reading definition %d: %w", len(all)+1, err)
 		}
-		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parseArguments[einoschema.Schema](d.Schema))}
+		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description,
+			ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parseArguments[einoschema.Schema](d.Schema))}
 		if implementations[d.Name] != nil {
 			d.rules, err = parseArguments[jsonschema.Schema](d.Schema).Resolve(nil)
 			panicOnError(err)
@@ -127,7 +128,8 @@ func (d definition) InvokableRun(context.Context, string, ...tool.Option) (strin
 type work func(definition) tool.BaseTool
 
 // implementations are the tools that work, by name.
-var implementations = mergeTools(fileTools(), folderTools(), textTools(), documentTools(), numberTools(), unitTools(), dateTools(), chineseTools())
+var implementations = mergeTools(fileTools(), folderTools(), textTools(), documentTools(), numberTools(), unitTools(),
+	dateTools(), chineseTools())
 
 func mergeTools(some ...map[string]work) map[string]work {
 	all := map[string]work{}

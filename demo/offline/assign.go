@@ -32,7 +32,8 @@ func assign(args map[string]any, text string, t toolView, data []value) (all []v
 	used = make([]bool, len(all))
 	for _, c := range pairs(t, all) {
 		p := t.params[c.param]
-		if _, ok := args[p.name]; ok || blocked(all, used, c.value) || lists > 0 && p.kind != "array" && members(all, all[c.value]) > 1 {
+		if _, ok := args[p.name]; ok || blocked(all, used, c.value) ||
+			lists > 0 && p.kind != "array" && members(all, all[c.value]) > 1 {
 			continue
 		}
 		assignValues(args, p, all, used, c.value)

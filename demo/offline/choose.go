@@ -133,7 +133,8 @@ func (s *situation) excess(p *progress, t toolView) float64 {
 	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return matchesAny(requestWords, w) }) {
 		total += 0.05
 	}
-	if first := firstWord(p.text); slices.Contains(p.words, first) && best(first, slices.Concat(t.nameWords, t.server, t.descWords)) == 0 && len(t.descWords) > 0 {
+	if first := firstWord(p.text); slices.Contains(p.words, first) &&
+		best(first, slices.Concat(t.nameWords, t.server, t.descWords)) == 0 && len(t.descWords) > 0 {
 		total += 0.35 // the tool does something else than the verb says
 	}
 	return math.Min(total, 0.6)

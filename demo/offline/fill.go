@@ -23,7 +23,8 @@ type filling struct {
 
 // fit adds to a tool's score: all data used and nothing missing is best.
 func (f filling) fit() float64 {
-	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) - 0.2*float64(f.countMismatches) + 0.05*math.Min(float64(len(f.args)), 3)
+	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) -
+		0.2*float64(f.countMismatches) + 0.05*math.Min(float64(len(f.args)), 3)
 }
 
 func (f filling) json() string {

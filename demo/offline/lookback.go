@@ -61,7 +61,8 @@ func (s *situation) hasVisibleFit(p *progress) bool {
 // only ask for a search.
 func (s *situation) hasHiddenFit(p *progress) bool {
 	return s.search && slices.ContainsFunc(s.rankHidden(p), func(f fit) bool {
-		return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return !askingWords[w] && best(w, f.tool.nameWords) > 0 })
+		return slices.ContainsFunc(slices.Concat(p.words, p.soft),
+			func(w string) bool { return !askingWords[w] && best(w, f.tool.nameWords) > 0 })
 	})
 }
 

@@ -57,7 +57,8 @@ func viewTool(info *schema.ToolInfo) toolView {
 	}
 	for pair := js.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		s := pair.Value
-		p := param{name: pair.Key, words: nameWords(pair.Key), descWords: tokens(s.Description), kind: s.Type, required: slices.Contains(js.Required, pair.Key)}
+		p := param{name: pair.Key, words: nameWords(pair.Key), descWords: tokens(s.Description), kind: s.Type,
+			required: slices.Contains(js.Required, pair.Key)}
 		for _, choice := range s.Enum {
 			p.choices = append(p.choices, fmt.Sprint(choice))
 		}

@@ -51,7 +51,8 @@ func use(t *testing.T, d *Dir, round int) (errs []error) {
 	note(d.Create(t.Context(), name+"c", strings.NewReader("content")))
 	note(d.Create(t.Context(), name+"c", strings.NewReader("taken")))
 	note(d.Create(t.Context(), name+"d", failing{errors.New("boom")}))
-	_, err := d.CreateFirstFree(t.Context(), func(attempt int) string { return fmt.Sprintf("dir/any-%d-%d", round, attempt) }, strings.NewReader("content"))
+	_, err := d.CreateFirstFree(t.Context(),
+		func(attempt int) string { return fmt.Sprintf("dir/any-%d-%d", round, attempt) }, strings.NewReader("content"))
 	note(err)
 	for _, filePath := range []string{name, "top", "missing", "dir/missing", "no/dir", "dir", "link/x", "link"} {
 		_, err := read(t, d, filePath)
@@ -129,7 +130,8 @@ func TestAFailureToOpenIsNotTakenForAMissingFile(t *testing.T) {
 		}
 		calls["write"] = write(t, d, "a/b/new", "new")
 		calls["create"] = d.Create(t.Context(), "a/b/created", strings.NewReader("new"))
-		_, calls["create any"] = d.CreateFirstFree(t.Context(), func(attempt int) string { return fmt.Sprint("a/b/any", attempt) }, strings.NewReader("new"))
+		_, calls["create any"] = d.CreateFirstFree(t.Context(),
+			func(attempt int) string { return fmt.Sprint("a/b/any", attempt) }, strings.NewReader("new"))
 		_, calls["open"] = NewDir(at)
 		deleted := 0
 		deleted, _, calls["clean"] = d.DeleteUnused(t.Context(), "a", time.Now().Add(-time.Hour))

@@ -568,7 +568,8 @@ func recurringKey(lines [][]byte) string {
 	for _, key := range order {
 		k := all[key]
 		mean := (k.last - k.first) / max(1, k.count-1)
-		if k.count < minCount || k.minGap < minDistance || k.maxGap > 5*mean || bytes/k.count > maxDistance || k.first > mean+len(lines)/4 {
+		if k.count < minCount || k.minGap < minDistance || k.maxGap > 5*mean || bytes/k.count > maxDistance ||
+			k.first > mean+len(lines)/4 {
 			continue
 		}
 		if best == "" || k.count > all[best].count+1 {

@@ -22,21 +22,27 @@ import (
 func TestProblems_SayWhatIsWrongInPlainWords(t *testing.T) {
 	const tree = `{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#"}},"required":["value"]}`
 	for _, c := range []struct{ schema, value, en, zh string }{
-		{`{"properties":{"city":{"type":"string"}}}`, `{"city":{"name":"Oslo"}}`, "city: must be a string, is an object", "city：应为字符串，现为对象"},
+		{`{"properties":{"city":{"type":"string"}}}`, `{"city":{"name":"Oslo"}}`,
+			"city: must be a string, is an object", "city：应为字符串，现为对象"},
 		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":7}`, "a: must be a string or null, is an integer", "a：应为字符串或空值，现为整数"},
 		{`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "a: must be an integer, is a number", "a：应为整数，现为数字"},
 		{`{"type":"object"}`, `[1]`, "must be an object, is a list", "应为对象，现为列表"},
 		{`{"required":["a","b"]}`, `{}`, "missing: a, b", "缺少：a, b"},
 		{`{"properties":{"a":{"required":["b"]}}}`, `{"a":{}}`, "a: missing: b", "a：缺少：b"},
 		{`{"properties":{"a":{}},"additionalProperties":false}`, `{"a":1,"c":2,"b":3}`, "unknown: b, c", "没有这些参数：b, c"},
-		{`{"properties":{"u":{"enum":["km","mile",3]}}}`, `{"u":"feet"}`, `u: must be one of "km", "mile", 3`, `u：只能是以下之一："km", "mile", 3`},
+		{`{"properties":{"u":{"enum":["km","mile",3]}}}`, `{"u":"feet"}`, `u: must be one of "km", "mile", 3`,
+			`u：只能是以下之一："km", "mile", 3`},
 		{`{"properties":{"n":{"minimum":1,"maximum":5}}}`, `{"n":7}`, "n: must be at most 5", "n：不能大于 5"},
 		{`{"properties":{"n":{"exclusiveMinimum":0.5}}}`, `{"n":0.5}`, "n: must be more than 0.5", "n：必须大于 0.5"},
-		{`{"properties":{"s":{"pattern":"^[a-z]+$","minLength":3}}}`, `{"s":"A"}`, `s: is too short: at least 3 characters; s: must match the pattern "^[a-z]+$"`, ""},
-		{`{"properties":{"l":{"items":{"type":"string"}}}}`, `{"l":["a",2,null]}`, "l[1]: must be a string, is an integer; l[2]: must be a string, is null", ""},
-		{`{"properties":{"l":{"maxItems":1,"uniqueItems":true}}}`, `{"l":[1,1]}`, "l: is too long: at most 1 items; l: has an item twice", ""},
+		{`{"properties":{"s":{"pattern":"^[a-z]+$","minLength":3}}}`, `{"s":"A"}`,
+			`s: is too short: at least 3 characters; s: must match the pattern "^[a-z]+$"`, ""},
+		{`{"properties":{"l":{"items":{"type":"string"}}}}`, `{"l":["a",2,null]}`,
+			"l[1]: must be a string, is an integer; l[2]: must be a string, is null", ""},
+		{`{"properties":{"l":{"maxItems":1,"uniqueItems":true}}}`, `{"l":[1,1]}`,
+			"l: is too long: at most 1 items; l: has an item twice", ""},
 		{tree, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, "next.next.value: must be an integer, is a string", ""},
-		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":[]}`, "a: must be null or a string, is a list", ""},
+		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":[]}`,
+			"a: must be null or a string, is a list", ""},
 		{`{"properties":{"a":{"anyOf":[{"type":"object","required":["mail"]},{"type":"null"}]}}}`, `{"a":{}}`, "a: missing: mail", ""},
 		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "fits none of the alternatives", "不符合任何一种可选形式"},
 		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1,"b":2}`, "fits more than one of the alternatives", ""},
@@ -44,7 +50,8 @@ func TestProblems_SayWhatIsWrongInPlainWords(t *testing.T) {
 		{`{"properties":{"a":{"const":"x"},"b":false}}`, `{"a":"y","b":1}`, `a: must be "x"; b: is not allowed`, ""},
 		{`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "missing: b", ""},
 		{`{"contains":{"type":"string"}}`, `[1]`, "does not fit the schema", "不符合 schema"},
-		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"}}}`, `{"a":1,"b":1,"c":1,"d":1}`,
+		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"}}}`,
+			`{"a":1,"b":1,"c":1,"d":1}`,
 			"a: must be a string, is an integer; b: must be a string, is an integer; c: must be a string, is an integer", ""},
 	} {
 		textstest.InBothLanguages(t, texts, func(t *testing.T, language *prompt.Texts) {
@@ -84,7 +91,8 @@ func requirePlain(t testing.TB, text string) {
 }
 
 // goSyntax are parts of how Go prints values, and of how the validator speaks.
-var goSyntax = []string{"map[", "[]any", "interface", "%!", "<nil>", "<invalid", "&{", "0x", "validating", "properties:", "float64"}
+var goSyntax = []string{"map[", "[]any", "interface", "%!", "<nil>", "<invalid", "&{", "0x", "validating",
+	"properties:", "float64"}
 
 func requireNoGoSyntax(t testing.TB, text string) {
 	t.Helper()
@@ -127,7 +135,8 @@ var valueKinds = []string{"string", "number", "integer", "boolean", "array", "ob
 func randomSchema(r *rand.Rand, depth int) any {
 	s := map[string]any{}
 	for range r.IntN(4) {
-		keyword := []string{"type", "types", "enum", "const", "minimum", "maximum", "multipleOf", "minLength", "pattern", "maxItems", "uniqueItems",
+		keyword := []string{"type", "types", "enum", "const", "minimum", "maximum", "multipleOf", "minLength",
+			"pattern", "maxItems", "uniqueItems",
 			"required", "closed", "properties", "items", "anyOf", "oneOf", "allOf", "not", "if", "patternProperties"}[r.IntN(21)]
 		sub := func() any {
 			if depth == 0 {

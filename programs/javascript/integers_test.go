@@ -102,7 +102,8 @@ func TestExactIntegers_OnlyCodeLiterals(t *testing.T) {
 // A number beyond all doubles is Infinity in a program. Its author is told, however it is printed.
 func TestInfinity_IsNeverSilentlyNull(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
-	for _, result := range []string{`{"n":1e400,"text":"1e400"}`, `{"n":-1E+0400}`, `{"n":123456789e307}`, `{"n":1` + strings.Repeat("0", 400) + `}`} {
+	for _, result := range []string{`{"n":1e400,"text":"1e400"}`, `{"n":-1E+0400}`, `{"n":123456789e307}`,
+		`{"n":1` + strings.Repeat("0", 400) + `}`} {
 		for _, code := range []string{`print(r)`, `print(JSON.stringify(r))`, `print(r.n)`, `return r`, `print(Math.min(5, r.n))`} {
 			s, _, err := sending(t, in, "const r = await tools.get({});\n"+code, result)
 			require.NoError(t, err)
@@ -119,7 +120,8 @@ func TestInfinity_IsNeverSilentlyNull(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "{\"n\":\"Infinity\"}\n", s.Printed)
 	require.Equal(t, `{"n":-1e+999}`, sent)
-	s, _, err = sending(t, in, `const r = await tools.get({}); print(r); print(JSON.parse('{"n":1e308}'))`, `{"n":1e308,"text":"1e400"}`)
+	s, _, err = sending(t, in, `const r = await tools.get({}); print(r); print(JSON.parse('{"n":1e308}'))`,
+		`{"n":1e308,"text":"1e400"}`)
 	require.NoError(t, err)
 	require.Empty(t, s.Notes)
 	s, _, err = sending(t, in, `print(JSON.parse('{"n":1e309}').n)`, ``)

@@ -90,7 +90,8 @@ func TestLimits_NoAdviceThatIsFollowedAlready(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
 	for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
 		require.NoError(t, adk.SetLanguage(language))
-		s := end(t, javascript.Limits{MaxBatches: 3}, `await Promise.all([1, 2].map(async x => { for (;;) await tools.get({x}) }))`, "{}")
+		s := end(t, javascript.Limits{MaxBatches: 3},
+			`await Promise.all([1, 2].map(async x => { for (;;) await tools.get({x}) }))`, "{}")
 		require.Contains(t, s.Error, "Limits.MaxBatches")
 		require.NotContains(t, s.Error, "Promise.all")
 	}
@@ -123,7 +124,8 @@ func TestThrow_AnyValueIsAnError(t *testing.T) {
 }
 
 func TestLimits_InvalidOnesAreAllReported(t *testing.T) {
-	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, MaxBatches: -1, Output: -1, MaxConcurrentCalls: -1, MaxTotalMemory: -1}).Start(t.Context(), programs.Program{})
+	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, MaxBatches: -1, Output: -1,
+		MaxConcurrentCalls: -1, MaxTotalMemory: -1}).Start(t.Context(), programs.Program{})
 	for _, field := range []string{"Memory", "Time", "Calls", "MaxBatches", "Output", "MaxConcurrentCalls", "MaxTotalMemory"} {
 		require.ErrorContains(t, err, "Limits."+field)
 	}

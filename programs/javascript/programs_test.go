@@ -197,7 +197,8 @@ func sameWithoutEvents[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, left[0].Calls)
 	require.InDelta(t, 50*tokens.Of(orders()), left[0].Before, 0)
 	totals := unheard.Totals()
-	require.Equal(t, []int{1, 0, left[0].Before, 0, 0}, []int{totals.Programs, totals.Unknown, totals.ProgramsRead, totals.Omissions, totals.Unreadable})
+	require.Equal(t, []int{1, 0, left[0].Before, 0, 0}, []int{totals.Programs, totals.Unknown, totals.ProgramsRead,
+		totals.Omissions, totals.Unreadable})
 }
 
 // What a program of an earlier process read is not known, and the record says so.
@@ -242,7 +243,8 @@ func TestAnswers_NameForbiddenCalls(t *testing.T) {
 		{"a program", `await tools.run_code({code: "1"})`, "call it directly"},
 		{"nothing stored", `await stored("/tmp/trunc/x")`, "nothing is stored under /tmp/trunc/x"},
 		{"a failure that is caught", `try { await tools.broken({}) } catch (e) { print("caught:", e.message) }`, "caught: "},
-		{"a failure that is not", "print(1);\nawait tools.broken({})", "(near line 2: await tools.broken({}))\n(1 call of broken, 1 failed; a failed call throws)"},
+		{"a failure that is not", "print(1);\nawait tools.broken({})",
+			"(near line 2: await tools.broken({}))\n(1 call of broken, 1 failed; a failed call throws)"},
 		{"nothing printed", `const r = await tools.list_orders({customer: 1}); null`, "Its last call returned {id: number, note: string, total: number}[]"},
 		{"no code", ``, "run_code needs the \"code\""},
 		{"no calls", `print(1 + 1)`, "2"},

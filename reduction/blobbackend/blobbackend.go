@@ -217,7 +217,9 @@ func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader
 // content is kept until the upload is complete: the first MiB in memory, and the rest in a
 // temporary file of os.TempDir or, if there is no room for one, as a temporary object in
 // the bucket.
-func (b *Backend) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (b *Backend) CreateFirstFree(
+	ctx context.Context, names func(attempt int) string, content io.Reader,
+) (filePath string, err error) {
 	var bad error
 	storeName := func(attempt int) string {
 		next := names(attempt)
@@ -258,7 +260,9 @@ func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*files
 }
 
 // ReadRange returns a part of content, and fetches no more than that.
-func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+func (b *Backend) ReadRange(
+	ctx context.Context, filePath string, offset, length int64,
+) (content io.ReadCloser, size int64, err error) {
 	name, err := b.name(ctx, filePath)
 	if err == nil && offset < 0 {
 		err = fmt.Errorf("negative offset %d: %w", offset, fs.ErrInvalid)

@@ -272,7 +272,9 @@ func (o objects) MarkUsed(ctx context.Context, names ...string) error {
 // eachObject calls f for the objects below a directory, and returns the first error of f: an
 // object that cannot go must not keep the others. If they are on S3, where is set to what it
 // calls the directory.
-func (o objects) eachObject(ctx context.Context, dir string, resume *s3.ListMultipartUploadsInput, f func(*blob.ListObject) error) error {
+func (o objects) eachObject(
+	ctx context.Context, dir string, resume *s3.ListMultipartUploadsInput, f func(*blob.ListObject) error,
+) error {
 	var failure error
 	for list := o.bucket.List(listOptions(dir, resume)); ; {
 		object, err := withTimeout(ctx, o.limit, list.Next)
@@ -384,7 +386,8 @@ func (o objects) lastUsed(ctx context.Context, dir string) (time.Time, error) {
 
 // delete deletes an object and returns 1, or 0 if somebody else was faster.
 func (o objects) delete(ctx context.Context, key string) (int, error) {
-	_, err := withTimeout(ctx, o.limit, func(ctx context.Context) (none struct{}, err error) { return none, o.bucket.Delete(ctx, key) })
+	_, err := withTimeout(ctx, o.limit,
+		func(ctx context.Context) (none struct{}, err error) { return none, o.bucket.Delete(ctx, key) })
 	switch {
 	case err == nil:
 		return 1, nil

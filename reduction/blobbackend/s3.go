@@ -97,7 +97,8 @@ func giveUp(ctx context.Context, o objects, resume *s3.ListMultipartUploadsInput
 	}
 	pages := s3.NewListMultipartUploadsPaginator(client, resume)
 	for pages.HasMorePages() {
-		page, err := withTimeout(ctx, o.limit, func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
+		page, err := withTimeout(ctx, o.limit,
+			func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
 		if err != nil {
 			return unlessUnknown(err)
 		}

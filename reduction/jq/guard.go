@@ -368,7 +368,8 @@ func (g *guarder) function(t *gojq.Term, puts bool) {
 		argument := f.Args[0]
 		f.Args[0] = call(right)
 		inner := *t
-		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: bind(argument, right, pipe(call(rule.byArgument, call(right)), &gojq.Query{Term: &inner}))}
+		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: bind(argument, right,
+			pipe(call(rule.byArgument, call(right)), &gojq.Query{Term: &inner}))}
 	} else if rule.in != "" {
 		g.wrap(t, rule.in)
 	}

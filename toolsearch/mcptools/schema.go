@@ -342,7 +342,8 @@ func (r *schemaRepairer) splitTypes(node map[string]any) map[string]any {
 	var list []any
 	for _, typ := range types {
 		one := map[string]any{"type": typ}
-		for keyword, wantedType := range map[string]string{"properties": "object", "required": "object", "additionalProperties": "object", "items": "array"} {
+		for keyword, wantedType := range map[string]string{"properties": "object", "required": "object",
+			"additionalProperties": "object", "items": "array"} {
 			if v, ok := node[keyword]; ok && typ == wantedType {
 				one[keyword] = v
 			}

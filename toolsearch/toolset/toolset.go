@@ -39,10 +39,10 @@ const (
 )
 
 // Set is an ordered set of tools with unique names. It is immutable and safe for
-// concurrent use; nil is the empty set. It is indexed once, in the
-// background when the first run starts or by an earlier search, and so is what Update makes of it: 25 ms for a thousand tools, with index.BM25. Union and Select
-// make sets that use the indexes of those they were made from: a thousand users' views of
-// the same tools take little more memory than one set.
+// concurrent use; nil is the empty set. It is indexed once, in the background when the first
+// run starts or by an earlier search, and so is what Update makes of it: 25 ms for a thousand
+// tools, with index.BM25. Union and Select make sets that use the indexes of those they were
+// made from: a thousand users' views of the same tools take little more memory than one set.
 type Set catalog.Set
 
 // catalogSet returns the set in its internal form.

@@ -68,7 +68,8 @@ func candidates(c *window.Conversation) []advice {
 
 // hidesTools reports whether tools were hidden or loaded in any call.
 func hidesTools(c *window.Conversation) bool {
-	return slices.ContainsFunc(c.Calls, func(call *window.ModelCall) bool { return call.Hidden.Tools > 0 || call.By[window.LoadedTools] > 0 })
+	return slices.ContainsFunc(c.Calls,
+		func(call *window.ModelCall) bool { return call.Hidden.Tools > 0 || call.By[window.LoadedTools] > 0 })
 }
 
 // definitions are those of the agent's tools, of which the preset hides most.
@@ -104,7 +105,8 @@ func results(c *window.Conversation) advice {
 func searchCost(c *window.Conversation) advice {
 	a, hidden := advice{Kind: "hide_above", Setting: known.MinTokensToHide}, 0
 	for _, call := range c.Calls {
-		if call.Without == nil && slices.ContainsFunc(call.Did, func(use window.ToolUse) bool { return parts.Searches(use.Tool) }) {
+		searches := func(use window.ToolUse) bool { return parts.Searches(use.Tool) }
+		if call.Without == nil && slices.ContainsFunc(call.Did, searches) {
 			a.Tokens += call.Tokens.Estimated
 			continue
 		}

@@ -317,7 +317,8 @@ func TestInABrowserTheBillNeedsNoClick(t *testing.T) {
 	var text string
 	b.eval(`document.querySelector("h1").textContent + " | " + document.getElementById("bill").innerText`, &text)
 	require.Regexp(t, `or [\d.]+x fewer, and [\d.]+x to [\d.]+x cheaper\. \|`, text)
-	for _, name := range []string{"Claude", "GPT-5, Gemini", "Doubao, Qwen, GLM", "DeepSeek", "no cache", "x cheaper", "favors doing nothing"} {
+	for _, name := range []string{"Claude", "GPT-5, Gemini", "Doubao, Qwen, GLM", "DeepSeek", "no cache", "x cheaper",
+		"favors doing nothing"} {
 		require.Contains(t, text, name)
 	}
 	b.open(light, written(t, plain(1200))) // the later calls would have been huge

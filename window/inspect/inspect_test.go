@@ -70,7 +70,8 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 		without, first := 40_000+300*i, id+1
 		call := window.ModelCall{N: i + 1, Run: runs, Conversation: name, Attempt: 1, Start: start, Took: time.Second, Hidden: window.Hidden{Tools: 400, Tokens: 36_000},
 			Without: &without, Answer: next(), Prefix: window.Prefix{Part: -1}, By: map[window.Category]int{}, Did: []window.ToolUse{{Tool: next(), CallID: next(), Arguments: next()}}}
-		left := &window.Omission{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Stored: true, Text: id + 1}
+		left := &window.Omission{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400,
+			Path: next(), Stored: true, Text: id + 1}
 		for j, category := range window.Categories() {
 			id++
 			part := window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Bytes: 400, Text: id}

@@ -51,7 +51,8 @@ func requireTexts(t *testing.T, all []string, have texts) {
 func TestEveryTextOfThePageIsThereInChinese(t *testing.T) {
 	const js, html = "page/page.js", "page/page.html"
 	all := slices.Concat(said(t, js, `say\("((?:[^"\\]|\\.)*)"`), said(t, html, `data-say>([^<]*)<`, `(?:aria-label|title)="([^"]*)"`), listTexts, []string{"no cache"})
-	for _, from := range []string{"const CATEGORIES = {", "const CAUSES = {", "const RULES = {", "const TAGS = {", "const GROUPS = {", "const ADVICE = {"} {
+	for _, from := range []string{"const CATEGORIES = {", "const CAUSES = {", "const RULES = {", "const TAGS = {",
+		"const GROUPS = {", "const ADVICE = {"} {
 		for _, m := range regexp.MustCompile(`: "([^"]*)"`).FindAllStringSubmatch(block(t, js, from), -1) {
 			all = append(all, m[1])
 		}

@@ -76,7 +76,8 @@ func TestBill_FactorsAreLargeAndStandInOneLine(t *testing.T) {
 			var wrapped []string
 			b.eval(`[...document.querySelectorAll(".cards h3, .cards strong, .cards span")].filter(e => {
 				const lines = new Set([...e.childNodes].flatMap(n => { const r = document.createRange(); r.selectNodeContents(n); return [...r.getClientRects()].map(b => Math.round(b.bottom / 12)); }));
-				return e.scrollWidth > e.parentElement.clientWidth || e.getBoundingClientRect().height > 1.7 * parseFloat(getComputedStyle(e).fontSize);
+				return e.scrollWidth > e.parentElement.clientWidth ||
+					e.getBoundingClientRect().height > 1.7 * parseFloat(getComputedStyle(e).fontSize);
 			}).map(e => e.textContent)`, &wrapped)
 			require.Empty(t, wrapped, "%s, %s", name, v.name)
 			var size float64
@@ -99,7 +100,8 @@ func TestChart_NamesItsRowsAndFourColors(t *testing.T) {
 	require.Equal(t, 4, colors)
 	var head string
 	b.eval(`(document.querySelector("#table").closest("details").open = true, new Promise(done => setTimeout(() => done(document.querySelector("#table thead").innerText))))`, &head)
-	for _, category := range []string{"Loaded tools", "Names of hidden tools", "Search answers", "Results, cleared", "Pages read back"} {
+	for _, category := range []string{"Loaded tools", "Names of hidden tools", "Search answers", "Results, cleared",
+		"Pages read back"} {
 		require.Contains(t, head, category, "the table has every category")
 	}
 }
@@ -129,7 +131,8 @@ func TestPhone_ButtonSharesARowAndSignsDoNotOverlap(t *testing.T) {
 			b.eval(`(() => { const all = [...document.querySelectorAll(".bar path")].map(e => e.getBoundingClientRect()), found = [];
 				for (let i = 0; i < all.length; i++) for (let j = 0; j < i; j++) {
 					const a = all[i], b = all[j];
-					if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > .5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > .5) found.push(j + " and " + i);
+					if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > .5 &&
+						Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > .5) found.push(j + " and " + i);
 				}
 				return found; })()`, &overlaps)
 			require.Empty(t, overlaps, "%s, %d calls", v.name, calls)
@@ -195,7 +198,8 @@ func TestDocs_Pictures(t *testing.T) {
 	b := launch(t)
 	for folder, language := range map[string]string{".": "en", "zh": "zh"} {
 		file := filepath.Join(t.TempDir(), "page.html")
-		require.NoError(t, os.WriteFile(file, bytes.Replace(html, []byte(`"labels":`), []byte(`"language":"`+language+`","labels":`), 1), 0o600))
+		require.NoError(t, os.WriteFile(file, bytes.Replace(html, []byte(`"labels":`),
+			[]byte(`"language":"`+language+`","labels":`), 1), 0o600))
 		for _, v := range []view{{name: "light", width: 1280, height: 1240}, {name: "dark", width: 1280, height: 1240, dark: true}} {
 			b.open(v, file)
 			picture := filepath.Join("../../docs/img", folder, "window-"+v.name+".png")

@@ -77,7 +77,8 @@ func (t detail) title() {
 var words = map[window.Category]string{
 	window.OwnTools: "agent's tools", window.HelpTools: "einolean's own", window.LoadedTools: "loaded tools", window.System: "system",
 	window.Reminder: "names of tools", window.User: "user", window.Assistant: "assistant", window.Found: "search answer", window.Result: "result",
-	window.ResultTruncated: "result, cut", window.ResultCleared: "result, cleared", window.Program: "program", window.Page: "page read back",
+	window.ResultTruncated: "result, cut", window.ResultCleared: "result, cleared", window.Program: "program",
+	window.Page: "page read back",
 }
 
 var tags = map[string]string{"same": "as before", "new": "new", "moved": "resent"}

@@ -13,8 +13,8 @@
 // Every model call becomes a span of kind client, named "chat" and the model. Its "gen_ai."
 // attributes, and the metrics of that prefix, follow release v0.1.0 of the OpenTelemetry
 // semantic conventions for generative AI (github.com/open-telemetry/semantic-conventions-genai).
-// The parts of the window are attributes under "einolean.". Eino does not tell handlers which provider and model an agent has: name them
-// in [Config]. Metrics count the savings, and what they cost in the provider's cache.
+// The parts of the window are attributes under "einolean.". Eino does not tell handlers which
+// provider and model an agent has: name them in [Config]. Metrics count the savings, and what they cost in the provider's cache.
 // Attributes of metrics have few values: they hold no names of tools, no IDs and no paths.
 // Texts of messages and results are never reported; queries of searches are, if
 // [Config.Content] is set.
@@ -355,7 +355,8 @@ func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.
 	if c.Without != nil {
 		m.saved.Add(ctx, int64(c.Hidden.Tokens), of, one("einolean.rule", "hidden"))
 	}
-	for rule, tokens := range map[string]int{"cut": c.OmittedTokens.Cut, "cleared": c.OmittedTokens.Cleared, "referred": c.OmittedTokens.Referred, "program": c.OmittedTokens.Program} {
+	for rule, tokens := range map[string]int{"cut": c.OmittedTokens.Cut, "cleared": c.OmittedTokens.Cleared,
+		"referred": c.OmittedTokens.Referred, "program": c.OmittedTokens.Program} {
 		if tokens > 0 {
 			m.saved.Add(ctx, int64(tokens), of, one("einolean.rule", rule))
 		}
@@ -377,7 +378,8 @@ func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.
 		m.input.Record(ctx, int64(u.PromptTokens), all)
 		m.output.Record(ctx, int64(u.CompletionTokens), all)
 		counters := map[string]metric.Int64Counter{
-			inputTokens: m.usedInput, outputTokens: m.usedOutput, cacheRead: m.usedCacheRead, cacheWrite: m.usedCacheWrite, reasoningTokens: m.usedReasoning,
+			inputTokens: m.usedInput, outputTokens: m.usedOutput, cacheRead: m.usedCacheRead,
+			cacheWrite: m.usedCacheWrite, reasoningTokens: m.usedReasoning,
 		}
 		for _, used := range usageOf(u) {
 			counters[used.attribute].Add(ctx, int64(used.tokens), all, one(tokenModality, unknownModality))

@@ -322,7 +322,8 @@ func testAnyNoName(t *testing.T, s *suite) {
 func testAnyFails(t *testing.T, s *suite) {
 	for _, before := range []int{0, 1, 200_000} {
 		names, asked := firstNames(s, fmt.Sprint("any-fails/", before), 3)
-		if got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, failingReader(before)); !errors.Is(err, ErrInjected) || got != "" {
+		got, err := s.firstFreeCreator.CreateFirstFree(t.Context(), names, failingReader(before))
+		if !errors.Is(err, ErrInjected) || got != "" {
 			t.Errorf("CreateFirstFree of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
 		}
 		inOrder(t, *asked)

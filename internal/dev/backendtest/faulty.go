@@ -247,7 +247,9 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 
 // CreateFirstFree implements [backend.FirstFreeCreator]. It is a call of OpCreate with an empty
 // path.
-func (f *Faulty) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+func (f *Faulty) CreateFirstFree(
+	ctx context.Context, names func(attempt int) string, content io.Reader,
+) (filePath string, err error) {
 	fault := f.record(OpCreate, "")
 	taken := io.LimitReader(content, fault.After)
 	create := func(content io.Reader) (err error) {
@@ -286,7 +288,9 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 
 // ReadRange implements [store.RangeReader]. The faults Short and Torn happen
 // while the content is read; the others at once.
-func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+func (f *Faulty) ReadRange(
+	ctx context.Context, filePath string, offset, length int64,
+) (content io.ReadCloser, size int64, err error) {
 	fault := f.record(OpReadRange, filePath)
 	open := func() (err error) {
 		content, size, err = f.store.ReadRange(ctx, filePath, offset, length)

@@ -226,7 +226,8 @@ func withLoadedTools[M adk.MessageType](p protocol) stop[M] {
 // withAReference stops in a tool whose argument is the path of a stored result: it gets the content before and after.
 func withAReference[M adk.MessageType]() stop[M] {
 	content := strings.Repeat("a line\n", 2000)
-	fetch := adktest.Tool(adktest.Invokable, &schemaInfo{Name: "fetch", Desc: "fetches"}, func(context.Context, string) (string, error) { return content, nil })
+	fetch := adktest.Tool(adktest.Invokable, &schemaInfo{Name: "fetch", Desc: "fetches"},
+		func(context.Context, string) (string, error) { return content, nil })
 	return stop[M]{
 		before: []adktest.Turn{
 			adktest.Do(adktest.ToolCall{ID: "page", Name: "fetch", Args: "{}"}),

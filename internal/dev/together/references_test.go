@@ -33,10 +33,12 @@ func testReferencesThroughOtherCalls[M adk.MessageType](t *testing.T, streaming 
 	object := func(text string) string { return arguments(map[string]any{"name": "april", "text": text}) }
 	for name, call := range map[string]func(text string) adktest.ToolCall{
 		"call_tool": func(text string) adktest.ToolCall {
-			return adktest.ToolCall{ID: "c2", Name: "call_tool", Args: arguments(map[string]any{"name": "save", "arguments": json.RawMessage(object(text))})}
+			return adktest.ToolCall{ID: "c2", Name: "call_tool",
+				Args: arguments(map[string]any{"name": "save", "arguments": json.RawMessage(object(text))})}
 		},
 		"call_tool with a string": func(text string) adktest.ToolCall {
-			return adktest.ToolCall{ID: "c2", Name: "call_tool", Args: arguments(map[string]any{"name": "save", "arguments": object(text)})}
+			return adktest.ToolCall{ID: "c2", Name: "call_tool",
+				Args: arguments(map[string]any{"name": "save", "arguments": object(text)})}
 		},
 		"program": func(text string) adktest.ToolCall {
 			return adktest.ToolCall{ID: "c2", Name: "run_code", Args: `{"code":"p"}`}
@@ -52,13 +54,15 @@ func testReferencesThroughOtherCalls[M adk.MessageType](t *testing.T, streaming 
 					}
 					h, err := programs.NewTyped[M](t.Context(), &programs.Config{Interpreter: programtest.Programs{"p": run}})
 					require.NoError(t, err)
-					fetch := adktest.Tool(form, &schemaInfo{Name: "fetch", Desc: "Fetches."}, func(context.Context, string) (string, error) { return body, nil })
+					fetch := adktest.Tool(form, &schemaInfo{Name: "fetch", Desc: "Fetches."},
+						func(context.Context, string) (string, error) { return body, nil })
 					save := adktest.Tool(form, &schemaInfo{Name: "save", Desc: "Saves."}, func(_ context.Context, args string) (string, error) {
 						saved = append(saved, args)
 						return "saved", nil
 					})
 					search := searchOf[M](t, toolsearch.Config{DynamicTools: []tool.BaseTool{save}, Protocol: toolsearch.SearchCall})
-					m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "fetch", Args: "{}"}), adktest.Do(call(text)), adktest.Say("done"))
+					m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "fetch", Args: "{}"}),
+						adktest.Do(call(text)), adktest.Say("done"))
 					out := adktest.Agent[M]{
 						Model: m, Tools: []tool.BaseTool{fetch}, Streaming: streaming,
 						Handlers: []handler[M]{h, search, reductionOf(t, *reduction.RecommendedTyped[M](store.NewMemory(0)))},

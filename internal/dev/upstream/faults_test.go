@@ -89,7 +89,8 @@ func callIDLeavesRoot(t *testing.T) string {
 	files := stored{}
 	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: files, RootDir: "/data/results", SkipClear: true, MaxLengthForTrunc: 1000})
 	require.NoError(t, err)
-	require.NoError(t, run(t, []adk.ChatModelAgentMiddleware{reduce}, []*schema.Message{schema.UserMessage("export")}, does("../../outside", "export"), says("done")).err)
+	require.NoError(t, run(t, []adk.ChatModelAgentMiddleware{reduce}, []*schema.Message{schema.UserMessage("export")},
+		does("../../outside", "export"), says("done")).err)
 	for path := range files {
 		if !strings.HasPrefix(path, "/data/results/") {
 			return "written outside of /data/results: " + path
@@ -173,7 +174,8 @@ func eventsComeAsToolsEnd(t *testing.T) string {
 	handlers := []adk.ChatModelAgentMiddleware{
 		&afterEvent{&adk.BaseChatModelAgentMiddleware{}, "second", sent}, adk.NewEventSenderToolWrapper(),
 	}
-	out := runOn(t, &scripted{answers: []*schema.Message{batch, says("done")}}, handlers, []*schema.Message{schema.UserMessage("both")},
+	out := runOn(t, &scripted{answers: []*schema.Message{batch, says("done")}}, handlers,
+		[]*schema.Message{schema.UserMessage("both")},
 		fake{"first", func(string) string { <-sent; return "first" }}, fake{"second", func(string) string { return "second" }})
 	require.NoError(t, out.err)
 	if slices.Equal(out.results, []string{"first", "second"}) {

@@ -200,7 +200,8 @@ func (acc *accumulator) keep(q *parsedQuery, importance float64) {
 		if s.met != int32(len(q.required)) || q.needsWords && !s.carried {
 			continue
 		}
-		acc.eligible = append(acc.eligible, candidate{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
+		acc.eligible = append(acc.eligible, candidate{doc: doc, terms: s.terms, total: s.total + s.best,
+			covered: (s.importance + s.bestImportance) / importance})
 		acc.place[doc] = uint32(len(acc.eligible))
 	}
 	for i := range acc.eligible {
@@ -586,7 +587,8 @@ func (acc *accumulator) explainScore(e *keyword.Explanation, q *parsedQuery, cla
 	}
 	e.Score = acc.finalScore(k, q, clauses)
 	if plainScore := acc.score(k); e.Score != plainScore {
-		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / plainScore})
+		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it",
+			Value: e.Score / plainScore})
 	}
 }
 

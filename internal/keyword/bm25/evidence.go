@@ -123,7 +123,8 @@ func (acc *accumulator) proofOf(w *term, doc uint32) proof {
 	}
 	cover *= w.significance.found
 	all := float64(w.importance * w.weight * w.significance.found)
-	p := proof{score: float64(w.significance.found * score), covered: cover, missing: max(0, all-cover) * w.significance.missing, all: all}
+	p := proof{score: float64(w.significance.found * score), covered: cover,
+		missing: max(0, all-cover) * w.significance.missing, all: all}
 	if cover > 0 {
 		p.matches = cover / all
 	}

@@ -700,7 +700,8 @@ func (q *queryParser) expandUnknown(w *term) {
 	}
 	q.typos++
 	for _, correction := range q.CorrectionsOf(w.text) {
-		w.expansions = append(w.expansions, expansion{token: correction.Token, weight: weightTypo * correction.Closeness, relation: looksLike})
+		w.expansions = append(w.expansions, expansion{token: correction.Token,
+			weight: weightTypo * correction.Closeness, relation: looksLike})
 	}
 }
 

@@ -54,7 +54,9 @@ func (*Tool) NamedBy() string { return "ReadFileToolName" }
 type Stores []*offload.Store
 
 // ReadRange reads from the first store that has the file.
-func (all Stores) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+func (all Stores) ReadRange(
+	ctx context.Context, filePath string, offset, length int64,
+) (content io.ReadCloser, size int64, err error) {
 	err = &fs.PathError{Op: "read", Path: filePath, Err: fs.ErrNotExist}
 	for _, s := range all {
 		if !s.Readable() {
@@ -107,7 +109,9 @@ func (all Stores) ReadAll(ctx context.Context, filePath string, maxBytes int64) 
 type mediaTool struct{ *Tool }
 
 // StreamableRun implements [tool.EnhancedStreamableTool].
-func (r *mediaTool) StreamableRun(ctx context.Context, argument *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+func (r *mediaTool) StreamableRun(
+	ctx context.Context, argument *schema.ToolArgument, opts ...tool.Option,
+) (*schema.StreamReader[*schema.ToolResult], error) {
 	args := ""
 	if argument != nil {
 		args = argument.Text

@@ -75,7 +75,8 @@ func TestResolve_ChangesOnlyReferences(t *testing.T) {
 			case kind < 6:
 				args, want = args+[]string{`"/tmp/trunc/c1"`, `"\/tmp\/trunc/c1"`, `"\u002ftmp/trunc/c1"`}[r.IntN(3)], want+quoted
 			default:
-				write([]string{`1.50`, `true`, `null`, `"see /tmp/trunc/c1"`, `"/tmp/trunc/c2"`, `"\ud800"`, `""`, `" ,:"`, `1e999`}[r.IntN(9)])
+				write([]string{`1.50`, `true`, `null`, `"see /tmp/trunc/c1"`, `"/tmp/trunc/c2"`, `"\ud800"`, `""`,
+					`" ,:"`, `1e999`}[r.IntN(9)])
 			}
 		}
 		value(0)

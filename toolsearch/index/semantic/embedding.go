@@ -170,7 +170,9 @@ func (x *embeddingIndex) Search(ctx context.Context, q index.Query) ([]index.Res
 // nearest of all, as far as they stand out. A score says how far a tool's similarity to the query is
 // above the others: 1 is where chance alone would put the nearest. It returns nil if the embedder
 // does not know the language of the query.
-func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q index.Query, found []index.Result) ([]index.Result, error) {
+func (x *embeddingIndex) nearness(
+	ctx context.Context, tools *vectors.Named, q index.Query, found []index.Result,
+) ([]index.Result, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil || v == nil {
 		return nil, err
@@ -353,7 +355,8 @@ func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools 
 	made, err := safe.Wait(ctx, "semantic: embedding the tools", func() (*vectors.Named, error) {
 		texts := make([]vectors.Text, len(tools))
 		for i, info := range tools {
-			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(tooltext.Document(info), maxEmbedded), Probe: tooltext.NameWords(info.Name)}
+			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(tooltext.Document(info), maxEmbedded),
+				Probe: tooltext.NameWords(info.Name)}
 		}
 		return source.Load(ctx, texts)
 	})

@@ -81,7 +81,8 @@ func ExampleRetriever() {
 // printFirst prints the best of two tools for a query.
 func printFirst(f index.Func, query string) {
 	x, err := f(context.Background(), []*schema.ToolInfo{
-		{Name: "weather__get_forecast", Desc: "Weather forecast for a city."}, {Name: "travel__find_hotel", Desc: "Finds a hotel in a city."},
+		{Name: "weather__get_forecast", Desc: "Weather forecast for a city."}, {Name: "travel__find_hotel",
+			Desc: "Finds a hotel in a city."},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -134,7 +134,8 @@ func (n *node) call(c message.ToolCall) string {
 
 //claim:eino-01
 func TestEino_RereadsToolNames(t *testing.T) {
-	require.True(t, rereadsToolNames(), "Eino no longer asks listed tools for their Info before each round: see internal/dev/UPSTREAM.md")
+	require.True(t, rereadsToolNames(),
+		"Eino no longer asks listed tools for their Info before each round: see internal/dev/UPSTREAM.md")
 }
 
 func TestRereadsToolNames_MatchesEino(t *testing.T) {

@@ -200,6 +200,7 @@ func (c *collector) check(t *testing.T) {
 			}
 		}
 	}
-	require.Subset(t, names, []string{"einolean.window.tokens", "einolean.saved.tokens", "einolean.search.count", "einolean.tools.loaded", "einolean.prefix.lost.tokens", "gen_ai.client.inference.usage.input_tokens"})
+	require.Subset(t, names, []string{"einolean.window.tokens", "einolean.saved.tokens", "einolean.search.count",
+		"einolean.tools.loaded", "einolean.prefix.lost.tokens", "gen_ai.client.inference.usage.input_tokens"})
 	require.NotContains(t, strings.Join(names, " "), "weather")
 }

@@ -171,7 +171,8 @@ func TestGoldenBadges(t *testing.T) {
 	require.Contains(t, license, "Apache License")
 	require.Contains(t, license, "Version 2.0")
 	readme := read(t, "README.md")
-	for _, b := range []badge{{"go", "Go", top.golang + "+"}, {"eino", "Eino", top.requires[einoPath]}, {"license", "license", "Apache-2.0"}} {
+	for _, b := range []badge{{"go", "Go", top.golang + "+"}, {"eino", "Eino", top.requires[einoPath]},
+		{"license", "license", "Apache-2.0"}} {
 		file := "docs/img/badge-" + b.file + ".svg"
 		if os.Getenv("EINOLEAN_UPDATE") != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(b.svg()), 0o644))

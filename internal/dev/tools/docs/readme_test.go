@@ -78,7 +78,8 @@ var readmeFigures = map[string]struct {
 	"README.md": {
 		"Eino's two packages at the same limits send %.1f times as many, and an agent without middleware %.1f times as many;",
 		"[%.0f to %.0f times](#figures) as expensive",
-		map[string]string{"prompt tokens, at four bytes each": "tokens", "price at Anthropic's cache prices, in thousands of uncached tokens": "Anthropic",
+		map[string]string{"prompt tokens, at four bytes each": "tokens",
+			"price at Anthropic's cache prices, in thousands of uncached tokens": "Anthropic",
 			"price at OpenAI's": "OpenAI", "price at DeepSeek's": "DeepSeek", "model calls": "calls"},
 	},
 	"README.zh.md": {
@@ -99,7 +100,8 @@ func TestReadme_FiguresOfTasksAreMeasured(t *testing.T) {
 	columns := []string{"", "", "right", "calls", "tokens", "cached", "Anthropic", "OpenAI", "DeepSeek"}
 	measured := make(map[string][]string) // by column, in the order of readmeSettings
 	for _, setting := range readmeSettings {
-		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(setting) + ` \| 60 of 60 \|.*$`).FindString(read(t, "docs/benchmarks.md"))
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(setting) + ` \| 60 of 60 \|.*$`).
+			FindString(read(t, "docs/benchmarks.md"))
 		require.NotEmpty(t, row, setting)
 		for i, cell := range strings.Split(row, "|") {
 			if i < len(columns) {
@@ -119,7 +121,8 @@ func TestReadme_FiguresOfTasksAreMeasured(t *testing.T) {
 	for name, figures := range readmeFigures {
 		screen, rest, _ := strings.Cut(read(t, name), "\n## ")
 		require.Contains(t, screen, measured["tokens"][0], name)
-		require.Contains(t, screen, fmt.Sprintf(figures.tokens, number("tokens", 1)/number("tokens", 0), number("tokens", 2)/number("tokens", 0)), name)
+		require.Contains(t, screen, fmt.Sprintf(figures.tokens, number("tokens", 1)/number("tokens", 0),
+			number("tokens", 2)/number("tokens", 0)), name)
 		require.Contains(t, screen, fmt.Sprintf(figures.prices, slices.Min(times), slices.Max(times)), name)
 		for label, column := range figures.rows {
 			require.Contains(t, rest, "| "+label+" | "+strings.Join(measured[column], " | ")+" |", name)

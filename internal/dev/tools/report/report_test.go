@@ -136,7 +136,8 @@ func TestRunsOfDifferentLengthAreNotDrawnCallByCall(t *testing.T) {
 }
 
 func TestLines_LabelsFitWithEveryFont(t *testing.T) {
-	f := figure{title: "t", x: []float64{1, 10}, format: grouped, series: []series{{"Eino", []float64{2, 3}, ""}, {"einolean, index.BM25", []float64{1, 2}, ""}}}
+	f := figure{title: "t", x: []float64{1, 10}, format: grouped,
+		series: []series{{"Eino", []float64{2, 3}, ""}, {"einolean, index.BM25", []float64{1, 2}, ""}}}
 	require.LessOrEqual(t, f.end()+14+labelWidth("einolean, index.BM25"), float64(width))
 	require.Contains(t, f.svg(themes[0]), `cx="`+short(f.end())+`"`)
 	f.series[1].name = "einolean"

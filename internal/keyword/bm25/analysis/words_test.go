@@ -103,7 +103,8 @@ func TestLinesOfTheLists(t *testing.T) {
 	addEquivalents(list, s, []string{"=", "delete", "removing", "erases", "removed"})
 	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}, "remov": {"delet", "eras"}, "eras": {"delet", "remov"}}, list)
 
-	l := &Lexicon{meanings: make(map[string][][]string), chinese: make(map[string][]string), longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
+	l := &Lexicon{meanings: make(map[string][][]string), chinese: make(map[string][]string),
+		longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
 	l.addTranslations(s, "天气", []string{"weather", "the+weather+reports", "climate"})
 	l.addTranslations(s, "关", []string{"turn+off", "switch+off"})
 	l.addTranslations(s, "在线中", []string{"on+line"})
@@ -126,7 +127,8 @@ func TestLinesOfTheLists(t *testing.T) {
 // length.
 func TestCutsOfARun(t *testing.T) {
 	words := func(all ...string) *Lexicon {
-		l := &Lexicon{meanings: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string), longest: make(map[rune]int)}
+		l := &Lexicon{meanings: make(map[string][][]string), politeness: map[string]bool{"请": true},
+			chinese: make(map[string][]string), longest: make(map[rune]int)}
 		for _, word := range all {
 			l.addTranslations(make(Stemmer), word, []string{"x"})
 		}
