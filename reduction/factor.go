@@ -15,7 +15,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
 // factorKey marks, in the Extra map of a message that was among the first to change, the factor. If it is 1, there may
@@ -34,41 +33,42 @@ func storedFactor[M adk.MessageType](msgs []M) float64 {
 	return 0
 }
 
-// keepFactor fixes the factor of the state before a pass has cleared results, and returns the state after it, which
-// remembers the factor.
+// keepFactor fixes the factor of the state before a pass has cleared results, unless it is fixed, and returns the state
+// after the pass, which remembers it.
 func (s *settings[M]) keepFactor(
 	ctx context.Context, before, after *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
-	r := runFrom(ctx, s)
-	if after == before || s.estimator == nil || r.factor() > 0 {
+	if after == before {
 		return after, nil
 	}
-	factor := 1.
-	if hasReports(before.Messages) {
-		size, err := s.exactSize(ctx, before)
-		if err != nil {
-			return nil, err
+	r := runFrom(ctx, s)
+	factor := r.factor()
+	if factor == 0 {
+		factor = 1
+		if s.estimator != nil && hasReports(before.Messages) {
+			size, err := s.exactSize(ctx, before)
+			if err != nil {
+				return nil, err
+			}
+			factor = size.Factor
 		}
-		factor = size.Factor
+		r.fixFactor(factor)
 	}
-	r.fixFactor(factor)
-	s.rememberFactor(before.Messages, after.Messages, factor)
+	rememberFactor(before.Messages, after.Messages, factor)
 	return after, nil
 }
 
-// rememberFactor marks the first of the messages that a pass has changed with the factor. Messages of the user's are
-// not marked: handlers take a user message with a mark for one that nobody has sent. It changes the second list.
-func (s *settings[M]) rememberFactor(before, after []M, factor float64) {
-	if factor == 1 && isEdited(before) && isEdited(after) { // a ClearMessageRewriter may remove all that shows it
-		return // the history shows already that it has changed
+// rememberFactor marks the first of the messages that a pass has changed with the factor, unless the messages remember
+// it: a ClearMessageRewriter may remove those with marks. Messages of the user's are not marked: handlers take a user
+// message with a mark for one that nobody has sent. It changes the second list.
+func rememberFactor[M adk.MessageType](before, after []M, factor float64) {
+	if storedFactor(after) == factor || factor == 1 && hasMarks(after) {
+		return
 	}
 	for i := range min(len(before), len(after)) {
 		m := after[i]
 		if m == before[i] || message.Role(m) == schema.User && len(message.Results(m)) == 0 {
 			continue
-		}
-		if factor == 1 && rounds.IsMarked(m) {
-			return
 		}
 		extra := maps.Clone(message.Extra(m))
 		if extra == nil {

@@ -16,15 +16,14 @@ func TestRememberFactor_MarksWhatARewriterLeaves(t *testing.T) {
 	marked := schema.AssistantMessage("a call", nil)
 	marked.Extra = map[string]any{factorKey: 1.}
 	question, summary := schema.UserMessage("question"), schema.AssistantMessage("1 result was read.", nil)
-	settings := &settings[*schema.Message]{}
 
 	after := []*schema.Message{question, summary}
-	settings.rememberFactor([]*schema.Message{question, marked}, after, 1)
+	rememberFactor([]*schema.Message{question, marked}, after, 1)
 	require.True(t, isEdited(after))
 	require.Equal(t, 1., storedFactor(after))
 	require.Empty(t, summary.Extra, "the rewriter's message is not modified")
 
 	after = []*schema.Message{question, marked, summary}
-	settings.rememberFactor([]*schema.Message{question, marked, question}, after, 1)
+	rememberFactor([]*schema.Message{question, marked, question}, after, 1)
 	require.Same(t, summary, after[2], "another mark shows it")
 }

@@ -38,6 +38,7 @@ type repetition[M adk.MessageType] struct {
 	msgs        []M // so far, with the changes
 	rounds      rounds.History[M]
 	sizes       *tokencount.Growing[M] // nil if the user's counter counts
+	factor      float64                // of sizes, zero if nothing has changed
 	loadedTools []loadedTool
 	toolTokens  int64 // of the definitions of all tools
 	turn        turn
@@ -49,7 +50,7 @@ type repetition[M adk.MessageType] struct {
 	fitted      int                     // so many rounds were fitted to their share of the window
 	deduped     int                     // the results of so many messages were compared with earlier ones
 	resultSizes knownSizes              // of these results
-	uncounted   int                     // requests of fewer messages are below the lowest threshold by the user's counter
+	uncounted   int                     // until a change, requests of fewer messages are below r.lowest by the user's counter
 
 	done repeated[M]
 }
@@ -100,7 +101,8 @@ func repeatPasses[M adk.MessageType](
 	}
 	r.msgs = make([]M, 0, len(state.Messages))
 	if s.estimator != nil {
-		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, s.tracker(ctx, state.Messages).FixedFactor())
+		r.factor = s.tracker(ctx, state.Messages).FixedFactor()
+		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, r.factor)
 	}
 	r.readTools()
 	s.files.ReservePaths(ctx, s.noticeFiles(withNotices))
@@ -120,9 +122,7 @@ func repeatPasses[M adk.MessageType](
 		r.done.msgs = state.Messages
 		return state, r.done, nil
 	}
-	if r.sizes != nil {
-		run.fixFactor(r.sizes.FixedFactor())
-	}
+	run.fixFactor(r.factor)
 	changed := *state
 	changed.Messages = r.msgs
 	return &changed, r.done, nil
@@ -265,7 +265,7 @@ func (r *repetition[M]) size(ctx context.Context) (tokencount.Size, error) {
 // thresholds, as it may take long.
 func (r *repetition[M]) userSize(ctx context.Context) (tokencount.Size, error) {
 	below := tokencount.Size{Factor: 1, Exact: true}
-	if len(r.msgs) < r.uncounted {
+	if !r.changed && len(r.msgs) < r.uncounted {
 		return below, nil
 	}
 	size, err := r.settings.exactSize(ctx, r.state())
@@ -372,7 +372,7 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 		r.done.tally.Repeated += c.tally.Repeated
 	}
 	var before []M
-	if r.learnsFactor() {
+	if r.factor == 0 || c.isRewritten {
 		before = slices.Clone(r.msgs)
 	}
 	if c.isRewritten {
@@ -386,15 +386,16 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 	return nil
 }
 
-// learnsFactor reports whether the first change fixes the correction of sizes.
-func (r *repetition[M]) learnsFactor() bool { return r.sizes != nil && r.sizes.FixedFactor() == 0 }
-
-// keepFactor fixes the correction of sizes, if messages were changed for the first time since before.
+// keepFactor fixes the correction of sizes, unless it is fixed. The messages remember it: those before are only needed
+// for the first change, and after a ClearMessageRewriter.
 func (r *repetition[M]) keepFactor(factor float64, before []M) {
-	if r.learnsFactor() {
-		r.sizes.Fix(factor)
-		r.settings.rememberFactor(before, r.msgs, factor)
+	if r.factor == 0 {
+		r.factor = factor
+		if r.sizes != nil {
+			r.sizes.Fix(factor)
+		}
 	}
+	rememberFactor(before, r.msgs, r.factor)
 }
 
 // fitWindow shortens the request to the window.
@@ -441,7 +442,7 @@ func (r *repetition[M]) reload(msgs []M) {
 	r.msgs, r.rounds, r.turn = make([]M, 0, len(r.input.Messages)), rounds.History[M]{}, turn{}
 	r.firstRound, r.changed = 0, true
 	if r.sizes != nil {
-		r.sizes = r.settings.estimator.Grow(r.settings.cfg.MaxTokensForClear, r.sizes.FixedFactor())
+		r.sizes = r.settings.estimator.Grow(r.settings.cfg.MaxTokensForClear, r.factor)
 	}
 	for _, m := range msgs {
 		r.add(m)

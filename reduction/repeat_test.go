@@ -231,26 +231,32 @@ func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *re
 		cfg.WindowTokens = 0
 	}
 	if r.IntN(6) == 0 {
-		cfg.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-			return int64(bytesOf(msgs)), nil
-		}
+		cfg.TokenCounter = countBytes[M]
 	}
 	if r.IntN(6) == 0 {
 		cfg.ClearExcludeTools = []string{"web"}
 	}
 	if r.IntN(6) == 0 {
-		cfg.ClearMessageRewriter = func(_ context.Context, call M, results []M) ([]M, error) {
-			if len(results) < 2 {
-				return append([]M{call}, results...), nil
-			}
-			return []M{adktest.Assistant[M](fmt.Sprintf("%d results were read.", len(results)))}, nil
-		}
+		cfg.ClearMessageRewriter = summarizeRounds[M]
 	}
 	return func(b reduction.Backend) *reduction.TypedConfig[M] {
 		c := cfg
 		c.Backend = b
 		return &c
 	}
+}
+
+// countBytes is a TokenCounter.
+func countBytes[M adk.MessageType](_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) {
+	return int64(bytesOf(msgs)), nil
+}
+
+// summarizeRounds is a ClearMessageRewriter that removes the messages with marks, if there are several results.
+func summarizeRounds[M adk.MessageType](_ context.Context, call M, results []M) ([]M, error) {
+	if len(results) < 2 {
+		return append([]M{call}, results...), nil
+	}
+	return []M{adktest.Assistant[M](fmt.Sprintf("%d results were read.", len(results)))}, nil
 }
 
 // What an application stores makes no difference to what the model reads.
@@ -266,27 +272,61 @@ func testRepeatPassesEventsAndEditedMessagesGiveSameRequests[M adk.MessageType](
 		seed := start + n
 		r := rand.New(rand.NewPCG(seed, 1))
 		turns, config, ratio := planned[M](r), randomSettings[M](r), []float64{0, .8, 1.4}[r.IntN(3)]
-		a := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio, stores: events}
-		b := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio, stores: edited}
-		for _, p := range turns {
-			a.turn(t, p)
-			b.turn(t, p)
-		}
-		for i := range a.requests {
-			require.Equal(t, dump(t, b.requests[i]), dump(t, a.requests[i]), "seed %d, request %d", seed, i)
-			if strings.Contains(dump(t, a.requests[i]), "persisted-output") {
-				edits++
-			}
-		}
-		for i, first := range a.first {
-			if i == 0 || b.changed[i] { // by a pass of this request
-				continue
-			}
-			last := a.requests[first-1]
-			require.Equal(t, dump(t, last), dump(t, a.requests[first][:len(last)]), "seed %d: turn %d breaks the prefix", seed, i)
-		}
+		edits += requireSameRequests(t, seed, turns, config, ratio)
 	}
 	require.NotZero(t, edits)
+}
+
+// requireSameRequests has two applications, of which one stores events and one edited messages, make the turns of a
+// conversation. It returns how many requests were edited.
+func requireSameRequests[M adk.MessageType](
+	t *testing.T, seed uint64, turns []plannedTurn[M],
+	config func(reduction.Backend) *reduction.TypedConfig[M], ratio float64,
+) (edits int) {
+	a := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio, stores: events}
+	b := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio, stores: edited}
+	for _, p := range turns {
+		a.turn(t, p)
+		b.turn(t, p)
+	}
+	for i := range a.requests {
+		require.Equal(t, dump(t, b.requests[i]), dump(t, a.requests[i]), "seed %d, request %d", seed, i)
+		if strings.Contains(dump(t, a.requests[i]), "persisted-output") {
+			edits++
+		}
+	}
+	for i, first := range a.first {
+		if i == 0 || b.changed[i] { // by a pass of this request
+			continue
+		}
+		last := a.requests[first-1]
+		require.Equal(t, dump(t, last), dump(t, a.requests[first][:len(last)]), "seed %d: turn %d breaks the prefix", seed, i)
+	}
+	return edits
+}
+
+// A ClearMessageRewriter may remove messages, and with them the marks that show that a history has been edited.
+func TestRepeatPasses_RewriterThatRemovesMessages(t *testing.T) {
+	adktest.EachType(t, testRepeatPassesRewriterThatRemovesMessages[*schema.Message],
+		testRepeatPassesRewriterThatRemovesMessages[*schema.AgenticMessage])
+}
+
+func testRepeatPassesRewriterThatRemovesMessages[M adk.MessageType](t *testing.T) {
+	start := seedFrom(t)
+	for n := range max(1, conversations()/4) {
+		seed := start + n
+		r := rand.New(rand.NewPCG(seed, 1))
+		turns, base, ratio := planned[M](r), randomSettings[M](r), []float64{0, .8, 1.4}[r.IntN(3)]
+		counts := r.IntN(2) == 0
+		requireSameRequests(t, seed, turns, func(b reduction.Backend) *reduction.TypedConfig[M] {
+			cfg := base(b)
+			cfg.ClearMessageRewriter = summarizeRounds[M]
+			if counts {
+				cfg.TokenCounter = countBytes[M]
+			}
+			return cfg
+		}, ratio)
+	}
 }
 
 func dump[M adk.MessageType](t *testing.T, msgs []M) string {

@@ -75,9 +75,6 @@ func (g *Growing[M]) Fix(factor float64) {
 	}
 }
 
-// FixedFactor is the factor of Fix, zero if there is none.
-func (g *Growing[M]) FixedFactor() float64 { return g.factor }
-
 // Uncorrected is the size without a correction.
 func (g *Growing[M]) Uncorrected(definitions int64) int64 { return g.tokens + definitions }
 
