@@ -29,9 +29,9 @@ func Match(list []string, name string) bool {
 	})
 }
 
-// CountByServer returns a line for each server with the number of its names.
+// CountByServer returns a line for each of the first hundred servers with the number of its names.
 func CountByServer(names []string) (counts []string) {
-	const maxServers = 50
+	const maxServers = 100 // a line is about four tokens, and a server that the model does not know of is not searched
 	groups, order := byServer(names)
 	for i, s := range order {
 		if i == maxServers {

@@ -4,6 +4,7 @@
 package toolnames_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,4 +36,15 @@ func FuzzEscape(f *testing.F) {
 		require.True(t, utf8.ValidString(escaped))
 		require.Equal(t, escaped, toolnames.Escape(toolnames.Unescape(escaped)))
 	})
+}
+
+func TestCountByServer_NamesAHundredServers(t *testing.T) {
+	var names []string
+	for i := range 101 {
+		names = append(names, fmt.Sprintf("s%d__get", i), fmt.Sprintf("s%d__set", i))
+	}
+	counts := toolnames.CountByServer(names[:200])
+	require.Len(t, counts, 100)
+	require.Equal(t, "s99: 2", counts[99])
+	require.Equal(t, append(counts, "…"), toolnames.CountByServer(names))
 }
