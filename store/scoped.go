@@ -68,17 +68,11 @@ func Scoped(b Backend, s Scope) Backend {
 	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
 	if s.MaxBytes != 0 && out.cleaner == nil {
-		warn.Send(context.Background(), slog.LevelWarn, "scope_not_counted", problem(
+		warn.Send(context.Background(), slog.LevelWarn, "scope_not_counted", warn.Text(
 			"store: Scoped: MaxBytes counts only what this process writes: the store cannot count (store.Cleaner)"))
 	}
 	return out
 }
-
-// problem is the text of a warning.
-type problem string
-
-// LogValue implements slog.LogValuer.
-func (p problem) LogValue() slog.Value { return slog.GroupValue(slog.String("problem", string(p))) }
 
 // supports reports whether the inner store has the optional interface that ability points to. It is true for other
 // types.
@@ -244,7 +238,7 @@ func (s *scoped) dirs(ctx context.Context) ([]string, error) {
 	}
 	key, err := safe.Value("Scope.Key", func() (string, error) { return s.key(ctx) })
 	if (err != nil || key == "") && ctx.Err() == nil {
-		warn.Send(ctx, slog.LevelWarn, "scope_key_failed", problem(
+		warn.Send(ctx, slog.LevelWarn, "scope_key_failed", warn.Text(
 			"store: Scope.Key: nothing is stored or read: "+cmp.Or(safe.ErrorText(err), "the key is empty")))
 	}
 	switch {

@@ -51,6 +51,12 @@ func Send(ctx context.Context, level slog.Level, kind string, what slog.LogValue
 	})
 }
 
+// Text is the text of a warning that has nothing else.
+type Text string
+
+// LogValue implements slog.LogValuer.
+func (t Text) LogValue() slog.Value { return slog.GroupValue(slog.String("problem", string(t))) }
+
 // processLimit is the limiter of the process.
 var processLimit limiter
 

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"regexp"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"github.com/einolean/einolean/internal/lru"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/vectors"
+	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
@@ -82,8 +84,9 @@ const (
 // model names the embedding model, and is part of every key in the store: another model must have
 // another name. Embedding fails if it is empty or e is nil. If files can be read, vectors are kept
 // there, one file for each version of the catalog, and only new or changed tools are embedded. If
-// files is nil, vectors are computed once in each process. Failures of the embedder are neither
-// reported to OnEvent nor logged, BM25 answers instead: test the embedder before you use it.
+// files is nil, vectors are computed once in each process. Where the embedder fails, BM25 answers. Its
+// failures are not reported to OnEvent, but logged to slog.Default, at most one of a kind per minute:
+// embedder_failed and embedder_disabled.
 func Embedding(model string, e embedding.Embedder, files store.Backend) index.Func {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if model == "" {
@@ -270,8 +273,16 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 	}
 	if ctx.Err() == nil { // a cancelled caller says nothing about the embedder
 		x.note(text, v, err)
+		if err != nil {
+			x.warn("embedder_failed", "a query was answered by its words only: "+safe.ErrorText(err))
+		}
 	}
 	return v, err
+}
+
+// warn logs a problem of the embedder. No lock may be held: it calls the user's logger.
+func (x *embeddingIndex) warn(kind, text string) {
+	warn.Send(context.Background(), slog.LevelWarn, kind, warn.Text("semantic: Embedding: "+x.source.Model+": "+text))
 }
 
 // withControls returns a query, and if it is not all in ASCII, two texts that show whether the
@@ -364,6 +375,16 @@ func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools 
 	if x == nil {
 		return
 	}
+	x.finishBuilding(made, err)
+	switch {
+	case err != nil:
+		x.warn("embedder_failed", "the tools have no vectors yet: "+safe.ErrorText(err))
+	case !made.IsUseful:
+		x.warn("embedder_disabled", "it does not find tools by their own names: only words find tools")
+	}
+}
+
+func (x *embeddingIndex) finishBuilding(made *vectors.Named, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.isBuilding = false
