@@ -290,13 +290,16 @@ func (w *walker) all(schemas, value any, depth int) bool {
 }
 
 // follow finds what a reference within the schema points to.
-func (w *walker) follow(ref any) (target any, ok bool) {
+func (w *walker) follow(ref any) (target any, ok bool) { return Follow(w.root, ref) }
+
+// Follow finds what a $ref within a schema points to. ok is false if it points elsewhere or to nothing.
+func Follow(root, ref any) (target any, ok bool) {
 	text, _ := ref.(string)
 	path, ok := strings.CutPrefix(text, "#")
 	if !ok || path != "" && path[0] != '/' {
 		return nil, false
 	}
-	target = w.root
+	target = root
 	for _, part := range strings.Split(path, "/")[1:] {
 		switch node := target.(type) {
 		case map[string]any:

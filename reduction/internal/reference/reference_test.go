@@ -132,3 +132,20 @@ func TestTargets_SurviveStorage(t *testing.T) {
 	require.Equal(t, targets, ParseTargets(targets.Lines()))
 	require.Empty(t, ParseTargets([]string{"", "x"}))
 }
+
+// Servers written with Pydantic describe nested models in $defs, and optional ones by anyOf.
+func TestTakesOnlyString_FollowsReferences(t *testing.T) {
+	schema := `{"$defs":{"Body":{"type":"object","properties":{"text":{"type":"string"},"next":{"$ref":"#/$defs/Body"}}},
+		"Name":{"type":"string"},"Loop":{"$ref":"#/$defs/Loop"}},
+		"properties":{"body":{"$ref":"#/$defs/Body"},"maybe":{"anyOf":[{"$ref":"#/$defs/Body"},{"type":"null"}]},
+		"name":{"allOf":[{"$ref":"#/$defs/Name"}]},"names":{"items":{"anyOf":[{"$ref":"#/$defs/Name"},{"type":"null"}]}},
+		"loop":{"$ref":"#/$defs/Loop"},"away":{"$ref":"https://example.com/x"}}}`
+	for place, want := range map[string]string{
+		"body": "false true", "body text": "true true", "body next next text": "true true", "maybe": "false true",
+		"maybe text": "true true", "name": "true true", "names []": "true true", "loop": "false false", "loop x": "false false",
+		"away": "false false", "body none": "false false",
+	} {
+		onlyString, ok := TakesOnlyString(schema, strings.Fields(place))
+		require.Equal(t, want, fmt.Sprint(onlyString, ok), place)
+	}
+}
