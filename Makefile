@@ -16,6 +16,10 @@ RUNS        ?= 3000
 DATA        ?= $(wildcard ../shared/data)
 # The half of each set for the table of language pairs: dev, to tune on, or heldout, to judge by.
 HALF        ?= dev
+# RATEL=1 lets `recall` install @ratel-ai/sdk into a temporary directory and measure it, which takes ten minutes with all
+# catalogs. This version runs on older Linux systems, too: 0.4.1 needs glibc 2.39.
+RATEL       ?=
+RATEL_VERSION ?= 0.1.5
 
 # Every go.mod is a module of its own. The tests of the product and of what users require run
 # under the race detector as well; demos and tools gain nothing from it.
@@ -219,8 +223,9 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
 	@git status --short || true
 
-recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues, HALF=heldout)
-	EINOLEAN_DATA='$(abspath $(DATA))' EINOLEAN_HALF='$(HALF)' $(GO) test -count=1 -v -run '^(TestRecallTable|TestPairTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
+recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues, HALF=heldout, RATEL=1: also Ratel, with Node.js and npm)
+	EINOLEAN_DATA='$(abspath $(DATA))' EINOLEAN_HALF='$(HALF)' EINOLEAN_RATEL='$(if $(RATEL),$(RATEL_VERSION))' $(GO) test -count=1 -v -timeout 60m \
+		-run '^(TestComparisonTable|TestRecallTable|TestPairTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd demo && $(GO) run ./previews

@@ -32,6 +32,9 @@ var queryFiles = []struct{ file, kind string }{
 	{"queries_llm.jsonl", "llm"},
 }
 
+// recallIndexes are those of the table.
+var recallIndexes = append(slices.Clone(indexes), namedIndex{"plain", plainBM25})
+
 // row is one line of the table before an index is asked.
 type row struct {
 	catalogue, kind string
@@ -51,13 +54,13 @@ func TestRecallTable(t *testing.T) {
 		{"own, dev", "mixed", own.tools, own.dev}, {"own, heldout", "mixed", own.tools, own.heldout},
 		{"library, dev", "mixed", lib.tools, lib.dev}, {"library, heldout", "mixed", lib.tools, lib.heldout},
 	} {
-		for _, x := range indexes {
+		for _, x := range recallIndexes {
 			kinds[r.catalogue+x.name] = r.print(t, x)
 		}
 	}
 	requests := []row{{"own", "requests", own.tools, ofKinds(own.cases(), userKinds...)}}
 	for _, r := range catalogues(t, dir) {
-		for _, x := range indexes {
+		for _, x := range recallIndexes {
 			r.print(t, x)
 		}
 		if r.kind == "requests" && !strings.HasSuffix(r.catalogue, " in all") {
@@ -152,14 +155,14 @@ func queriesOf(t *testing.T, dir string, tools []*schema.ToolInfo) (rows []row) 
 // printKinds is recall@5 by kind of query, an index a column.
 func printKinds(half string, reports map[string]*toolsearcheval.Report) {
 	fmt.Printf("\n%-24s", half+", recall@5")
-	for _, x := range indexes {
+	for _, x := range recallIndexes {
 		fmt.Printf("%9s", x.name)
 	}
 	fmt.Println()
 	first := reports[half+indexes[0].name]
 	for _, kind := range slices.Sorted(maps.Keys(first.Kinds)) {
 		fmt.Printf("%-24s", fmt.Sprintf("%s (%d)", kind, first.Kinds[kind].Queries))
-		for _, x := range indexes {
+		for _, x := range recallIndexes {
 			m := reports[half+x.name].Kinds[kind]
 			value := m.Recall5
 			if m.Queries == m.Unanswerable {

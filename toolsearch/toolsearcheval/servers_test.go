@@ -93,6 +93,7 @@ func TestServersInLanguages(t *testing.T) {
 	if !set || dir == "" {
 		t.Skipf("set %s to a directory of catalogues; `make recall` does", dataVariable)
 	}
+	skipWithoutServers(t, dir)
 	all, held := linesOf[need](t, "spoken.jsonl"), ""
 	for _, h := range []string{"dev", "heldout"} {
 		held = neededTable(t, all, h, func(catalogue string) []*schema.ToolInfo { return half(t, dir, catalogue, h) })
