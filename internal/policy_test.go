@@ -51,7 +51,7 @@ var rules = []rule{
 	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
 }
 
-func TestPolicy(t *testing.T) {
+func TestPolicy_RepositoryKeepsEveryRule(t *testing.T) {
 	repository, err := load("..")
 	require.NoError(t, err)
 	for _, r := range rules {
@@ -63,7 +63,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestEveryRuleFindsWhatBreaksIt(t *testing.T) {
+func TestRules_FindWhatBreaksThem(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			require.NotEmpty(t, r.bad)
@@ -78,7 +78,7 @@ func TestEveryRuleFindsWhatBreaksIt(t *testing.T) {
 	}
 }
 
-func TestWithoutGitEveryFileIsRead(t *testing.T) {
+func TestTracked_WithoutGitListsEveryFile(t *testing.T) {
 	root := t.TempDir()
 	_, err := tracked(root)
 	require.ErrorContains(t, err, self, "a list that is not whole is no list")

@@ -73,8 +73,8 @@ func use(t *testing.T, d *Dir, round int) (errs []error) {
 	return errs
 }
 
-// No call leaves a file or a directory open, whether it succeeds or not.
-func TestNoCallLeavesADescriptorOpen(t *testing.T) {
+// No call leaves a file or directory open, whether it succeeds or fails.
+func TestDir_LeavesNoDescriptorOpen(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(at, "dir"), 0o700))
 	require.NoError(t, os.Symlink("dir", filepath.Join(at, "link")))
@@ -103,9 +103,9 @@ func allowMore(t *testing.T, n int) (restore func()) {
 	return func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old)) }
 }
 
-// Wherever opening fails, the call says so, and what is stored stays as it was: it is
-// not missing, not taken, and not refused as a link.
-func TestAFailureToOpenIsNotTakenForAMissingFile(t *testing.T) {
+// If opening fails anywhere, the call returns an error and the stored files stay as they are: they do not count as
+// missing, as taken or as links.
+func TestDir_FailureToOpenIsNotMissingFile(t *testing.T) {
 	if !proctest.Alone(t) { // other tests have left descriptors that the collector closes at any moment
 		return
 	}

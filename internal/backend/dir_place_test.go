@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What takes the place of a file or directory between the look at it and its opening is
-// never opened, not even if a link leads to a plain one in the same store.
-func TestOnlyWhatWasLookedAtIsOpened(t *testing.T) {
+// A file or directory that is replaced between the check and the opening is never opened, even if the replacement is
+// a link to a plain file of the same store.
+func TestOpenSeen_OpensOnlyWhatWasChecked(t *testing.T) {
 	become := map[string]struct {
 		swap      func(at string) error
 		file, dir bool // opening once more finds it
@@ -64,8 +64,8 @@ func TestOnlyWhatWasLookedAtIsOpened(t *testing.T) {
 	}
 }
 
-// A file whose place a directory with content took cannot be deleted, which is an error.
-func TestADeletionThatFailsIsAnErrorAndNotCounted(t *testing.T) {
+// A file that was replaced by a directory with content cannot be deleted, which is an error.
+func TestCleanup_FailedDeletionIsErrorAndNotCounted(t *testing.T) {
 	d, err := NewDir(t.TempDir())
 	require.NoError(t, err)
 	defer d.Close()

@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 )
 
-func TestAFileThatIsReplacedAllTheTimeCanAlwaysBeRead(t *testing.T) {
+func TestDir_ReadsFileWhileItIsReplaced(t *testing.T) {
 	ctx := context.Background()
 	store, err := backend.NewDir(t.TempDir())
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func onlyUnix(t *testing.T) {
 }
 
 //claim:security-44
-func TestOnlyTheOwnerMayReadWhatIsStored(t *testing.T) {
+func TestDir_OnlyOwnerMayReadFiles(t *testing.T) {
 	onlyUnix(t)
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "/tmp/trunc/written", "x"))
@@ -68,7 +68,7 @@ func TestOnlyTheOwnerMayReadWhatIsStored(t *testing.T) {
 }
 
 //claim:security-45
-func TestNothingTemporaryStays(t *testing.T) {
+func TestDir_LeavesNoTemporaryFiles(t *testing.T) {
 	d, at := newDir(t)
 	boom := errors.New("boom")
 	require.NoError(t, write(t, d, "a", "1"))
@@ -89,7 +89,7 @@ type panicking struct{ error }
 func (p panicking) Read([]byte) (int, error) { panic(p.error) }
 
 //claim:security-43
-func TestSymbolicLinksAreNotFollowed(t *testing.T) {
+func TestDir_FollowsNoSymbolicLinks(t *testing.T) {
 	onlyUnix(t)
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "real/secret", "inside"))
@@ -119,7 +119,7 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	require.Equal(t, "outside", string(got))
 }
 
-func TestADirectoryIsNotAFile(t *testing.T) {
+func TestDir_DirectoryIsNotAFile(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "dir/file", "x"))
 	for _, name := range []string{"dir", "dir/file/below"} {
@@ -131,7 +131,7 @@ func TestADirectoryIsNotAFile(t *testing.T) {
 	require.Equal(t, []string{"dir/file"}, files(t, at))
 }
 
-func TestCreateIsExclusiveWithoutHardLinks(t *testing.T) {
+func TestDirCreate_IsExclusiveWithoutHardLinks(t *testing.T) {
 	d, at := newDir(t)
 	d.system.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
 	var wg sync.WaitGroup
@@ -155,7 +155,7 @@ func TestCreateIsExclusiveWithoutHardLinks(t *testing.T) {
 	require.Equal(t, []string{"dir/one"}, files(t, at))
 }
 
-func TestDirForgetsWhatIsOlder(t *testing.T) {
+func TestDirDeleteUnused_DeletesOlderFiles(t *testing.T) {
 	d, at := newDir(t)
 	now := time.Now()
 	age := func(name string, by time.Duration) {
@@ -181,10 +181,10 @@ func TestDirForgetsWhatIsOlder(t *testing.T) {
 	require.Equal(t, []string{"s/" + tempPrefix + "growing"}, files(t, at), "a stream may be under way")
 }
 
-// TestWhatACrashLeftGoesAfterAnHour: whatever the age is at which results go.
+// Temporary files of a crashed process are deleted after an hour, whatever the age limit of results is.
 //
 //claim:store-28
-func TestWhatACrashLeftGoesAfterAnHour(t *testing.T) {
+func TestDirDeleteUnused_DeletesTemporaryFilesAfterAnHour(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "result", "x"))
 	now := time.Now()
@@ -200,8 +200,8 @@ func TestWhatACrashLeftGoesAfterAnHour(t *testing.T) {
 	require.Equal(t, []string{tempPrefix + "growing", "result"}, files(t, at))
 }
 
-// TestWhatIsWrittenAfterTheTimeStays, though the clock of the file system is behind.
-func TestWhatIsWrittenAfterTheTimeStays(t *testing.T) {
+// Files written after the time limit stay, even if the clock of the file system is behind.
+func TestDirDeleteUnused_KeepsFilesWrittenLater(t *testing.T) {
 	d, _ := newDir(t)
 	for range 20 {
 		limit := time.Now()
@@ -212,8 +212,8 @@ func TestWhatIsWrittenAfterTheTimeStays(t *testing.T) {
 	}
 }
 
-// TestADirectoryThatIsMadeAgainIsUsed, unless it is a symbolic link.
-func TestADirectoryThatIsMadeAgainIsUsed(t *testing.T) {
+// A recreated directory is used, unless it is a symbolic link.
+func TestDir_UsesRecreatedDirectory(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "a/old", "x"))
 	require.NoError(t, os.RemoveAll(at))
@@ -241,7 +241,7 @@ func TestADirectoryThatIsMadeAgainIsUsed(t *testing.T) {
 	require.Error(t, write(t, d, "a/new", "x"), "the store is closed")
 }
 
-func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {
+func TestDirDeleteUnused_ConcurrentWritesLoseNothing(t *testing.T) {
 	d, _ := newDir(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -265,7 +265,7 @@ func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {
 	}
 }
 
-func TestConstructorSaysWhatIsWrong(t *testing.T) {
+func TestNewDir_ErrorsSayWhatIsWrong(t *testing.T) {
 	_, err := NewDir("")
 	require.ErrorContains(t, err, "store: NewDir: directory is empty")
 	file := filepath.Join(t.TempDir(), "file")
@@ -274,7 +274,7 @@ func TestConstructorSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "store: NewDir: making the directory")
 }
 
-func TestClosedStoreRefuses(t *testing.T) {
+func TestDir_ClosedStoreRejectsCalls(t *testing.T) {
 	d, _ := newDir(t)
 	require.NoError(t, write(t, d, "a", "content"))
 	open, _, err := d.ReadRange(t.Context(), "a", 0, -1)
@@ -289,7 +289,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestStreamingHoldsOneBuffer(t *testing.T) {
+func TestDirCreate_HoldsOneBuffer(t *testing.T) {
 	d, _ := newDir(t)
 	require.NoError(t, d.Create(t.Context(), "warm", strings.NewReader("up")))
 	var before, after runtime.MemStats
@@ -306,7 +306,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestDirKeepsWhatIsUsed(t *testing.T) {
+func TestDirDeleteUnused_KeepsReadAndMarkedFiles(t *testing.T) {
 	place := t.TempDir()
 	d, err := NewDir(place)
 	require.NoError(t, err)

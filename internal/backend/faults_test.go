@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A window of lines is the right one or an error, wherever reading fails.
-func TestAFailedReadIsNotTakenForShortContent(t *testing.T) {
+// Lines returns the right lines or an error, wherever reading fails.
+func TestLines_FailedReadIsNotShortContent(t *testing.T) {
 	boom := errors.New("boom")
 	long := strings.Repeat("x", 2*bufferSize+10)
 	for _, content := range []string{"", "\n", "one", "one\ntwo\nthree\n", "\n\nx\n\n", long + "\nnext\n" + long, "first\n" + long + "\n"} {
@@ -49,8 +49,7 @@ func TestAFailedReadIsNotTakenForShortContent(t *testing.T) {
 	}
 }
 
-// Lines of more than a buffer are lines like others.
-func TestWindowsOfLongLines(t *testing.T) {
+func TestLines_ReadsLinesLongerThanBuffer(t *testing.T) {
 	long := strings.Repeat("x", 2*bufferSize+10)
 	content := long + "1\n" + long + "2\n" + long + "3"
 	for _, c := range []struct {
@@ -119,8 +118,8 @@ func emptyReads(n int) io.Reader {
 	})
 }
 
-// What cannot be written, synced or closed is not stored.
-func TestFillTellsThatAFileIsNotWhole(t *testing.T) {
+// If writing, syncing or closing fails, fill returns an error and closes the file.
+func TestFill_ReportsIncompleteFiles(t *testing.T) {
 	onlyUnix(t)
 	at := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(at, nil, 0o600))
@@ -142,8 +141,8 @@ func TestFillTellsThatAFileIsNotWhole(t *testing.T) {
 	require.ErrorIs(t, f.Close(), os.ErrClosed)
 }
 
-// Every method of a closed store fails, and says what it was doing to what.
-func TestEveryMethodOfAClosedStoreFails(t *testing.T) {
+// The errors name the operation and the path.
+func TestDir_EveryMethodFailsOnceClosed(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "dir/file", "x"))
 	require.NoError(t, d.Close())
@@ -172,8 +171,8 @@ func TestEveryMethodOfAClosedStoreFails(t *testing.T) {
 	require.Equal(t, []string{"dir/file"}, files(t, at))
 }
 
-// One file that cannot be deleted is reported, and does not keep the others.
-func TestCleaningReportsTheFirstFailure(t *testing.T) {
+// A file that cannot be deleted is reported, and the others are still deleted.
+func TestCleanup_ReportsFirstFailure(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "a", "x"))
 	require.NoError(t, write(t, d, "gone/b", "x"))
@@ -207,9 +206,9 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 	require.Zero(t, deleted)
 }
 
-// The names of one content lie in one directory, and a name that is refused ends the
-// search for one; both where there are hard links and where there are none.
-func TestCreateFirstFreeTakesNamesOfOneDirectoryOnly(t *testing.T) {
+// All names for one content must be in the same directory, and an invalid name ends the search; with hard links and
+// without.
+func TestCreateFirstFree_TakesNamesOfOneDirectoryOnly(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		for second, want := range map[string]error{"other/b": fs.ErrInvalid, "..": fs.ErrInvalid, "": fs.ErrExist, "dir/b": nil, "/dir//b": nil} {
 			d, at := newDir(t)
@@ -237,8 +236,8 @@ func TestCreateFirstFreeTakesNamesOfOneDirectoryOnly(t *testing.T) {
 	}
 }
 
-// Reading a window through a store gives the store's errors too.
-func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
+// Both stores name the operation and the path in their errors, also for windows of lines.
+func TestStores_ErrorsSayWhatFailed(t *testing.T) {
 	d, _ := newDir(t)
 	for name, backing := range map[string]store{"dir": d, "memory": NewMemory(0)} {
 		for _, req := range []*filesystem.ReadRequest{{FilePath: "x"}, {FilePath: "x", Offset: 2, Limit: 1}} {
@@ -258,8 +257,8 @@ func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 	require.ErrorContains(t, errNegativeOffset(-5), "negative offset -5")
 }
 
-// Each limit of a name has one that just keeps it.
-func TestLimitsOfNames(t *testing.T) {
+// Each limit is tested with the longest valid name and one that is longer by a byte.
+func TestName_Limits(t *testing.T) {
 	for n, ok := range map[int]bool{maxElement: true, maxElement + 1: false} {
 		_, err := Name(strings.Repeat("x", n))
 		require.Equal(t, ok, err == nil, n)
@@ -286,8 +285,8 @@ func TestWindowsElement_EscapesReservedBytes(t *testing.T) {
 	}
 }
 
-// Whoever notices first that the directory was made again, the others go on in it too.
-func TestADirectoryThatIsMadeAgainIsUsedByAllAtOnce(t *testing.T) {
+// Whichever call notices first that the directory was recreated, all continue in the new one.
+func TestDir_ConcurrentCallsUseRecreatedDirectory(t *testing.T) {
 	d, at := newDir(t)
 	rounds := 40
 	if testing.Short() {
@@ -324,9 +323,8 @@ func (c *endsAt) Err() error {
 	return nil
 }
 
-// Wherever a context ends, cleaning says how much it deleted, and a write leaves all or
-// nothing.
-func TestACallEndsWithItsContextWhereverItIs(t *testing.T) {
+// Wherever the context ends, DeleteUnused reports how much it deleted, and Create leaves the whole file or none.
+func TestDir_CallsEndWithContext(t *testing.T) {
 	whole := 0
 	for n := range 20 {
 		d, at := newDir(t)
@@ -357,8 +355,8 @@ func TestACallEndsWithItsContextWhereverItIs(t *testing.T) {
 	require.Less(t, whole, 40)
 }
 
-// A file that is as old as the clock may be wrong stays.
-func TestAFileWithinTheClocksMarginIsNotDeleted(t *testing.T) {
+// Files whose age is within the tolerance for clock differences are kept.
+func TestDirDeleteUnused_KeepsFilesWithinClockMargin(t *testing.T) {
 	d, at := newDir(t)
 	limit := time.Now().Add(-time.Hour)
 	for name, by := range map[string]time.Duration{"just": 1900 * time.Millisecond, "older": 2100 * time.Millisecond} {

@@ -23,7 +23,7 @@ type ownedInfo struct {
 
 func (o ownedInfo) Sys() any { return o.sys }
 
-func TestTheOwnerOfADirectory(t *testing.T) {
+func TestOwnedByUs_ComparesUserIDs(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "dir")
 	require.NoError(t, os.Mkdir(at, 0o700))
 	info, err := os.Stat(at)

@@ -42,7 +42,7 @@ func read(t *testing.T, r store, filePath string) (string, error) {
 	return got.Content, nil
 }
 
-func TestMemoryWithoutABoundGetsOne(t *testing.T) {
+func TestNewMemory_WithoutLimitUsesDefault(t *testing.T) {
 	for _, maxBytes := range []int64{0, -1, -1 << 60} {
 		require.EqualValues(t, DefaultMemoryBytes, NewMemory(maxBytes).max)
 	}
@@ -51,7 +51,7 @@ func TestMemoryWithoutABoundGetsOne(t *testing.T) {
 // room is a bound for n files of one-letter names and contents of size bytes.
 func room(n, size int64) int64 { return n * (size + 1 + fileOverhead) }
 
-func TestOldestGoesFirst(t *testing.T) {
+func TestMemory_DropsOldestFirst(t *testing.T) {
 	m := NewMemory(room(3, 10))
 	for _, name := range []string{"a", "b", "c"} {
 		require.NoError(t, write(t, m, name, "0123456789"))
@@ -66,7 +66,7 @@ func TestOldestGoesFirst(t *testing.T) {
 	}
 }
 
-func TestContentAboveTheBoundTakesNothingWithIt(t *testing.T) {
+func TestMemory_RejectsContentAboveLimit(t *testing.T) {
 	m := NewMemory(room(2, 100))
 	require.NoError(t, write(t, m, "a", "kept"))
 	huge := strings.Repeat("x", 1000)
@@ -92,7 +92,7 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestMemoryNeverHoldsMoreThanItsBound(t *testing.T) {
+func TestMemory_StaysWithinLimit(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -122,7 +122,7 @@ func TestMemoryNeverHoldsMoreThanItsBound(t *testing.T) {
 	}
 }
 
-func TestMemoryForgetsWhatIsOlder(t *testing.T) {
+func TestMemoryDeleteUnused_DeletesOlderFiles(t *testing.T) {
 	m := NewMemory(0)
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	m.now = func() time.Time { return at }
@@ -139,7 +139,7 @@ func TestMemoryForgetsWhatIsOlder(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 
-func TestBrokenReadersDoNotSpinForEver(t *testing.T) {
+func TestMemory_StuckReaderIsError(t *testing.T) {
 	m := NewMemory(0)
 	require.ErrorIs(t, m.Create(context.Background(), "x", stuckReader{}), io.ErrNoProgress)
 }
@@ -148,7 +148,7 @@ type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
-func TestMemoryKeepsWhatIsUsed(t *testing.T) {
+func TestMemoryDeleteUnused_KeepsReadAndMarkedFiles(t *testing.T) {
 	m, now := NewMemory(0), time.Now()
 	m.now = func() time.Time { return now }
 	for _, name := range []string{"s/read", "s/marked", "s/forgotten", "other"} {

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestAQuotedTextIsJSONThatCanBeCopied(t *testing.T) {
+func TestQuoted_WritesReadableJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           `""`,
 		`say "hi"`:   `"say \"hi\""`,
@@ -27,7 +27,7 @@ func TestAQuotedTextIsJSONThatCanBeCopied(t *testing.T) {
 	}
 }
 
-func TestWhatCouldActOnATerminalIsEscaped(t *testing.T) {
+func TestPrintable_EscapesControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               "",
 		`say "hi"`:       `say "hi"`,
@@ -46,7 +46,7 @@ func TestWhatCouldActOnATerminalIsEscaped(t *testing.T) {
 	}
 }
 
-func TestWhatIsEscapedStaysAsItIsAndNothingActs(t *testing.T) {
+func TestPrintable_IsGraphicAndIdempotent(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -80,7 +80,7 @@ func TestWhatIsEscapedStaysAsItIsAndNothingActs(t *testing.T) {
 	}
 }
 
-func TestNumbersHaveGroupsOfThreeDigits(t *testing.T) {
+func TestGrouped_GroupsThreeDigits(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", -100: "-100", math.MinInt64: "-9,223,372,036,854,775,808"} {
 		if got := Grouped(n); got != want {
 			t.Errorf("Grouped(%d) = %s, want %s", n, got, want)
@@ -88,7 +88,7 @@ func TestNumbersHaveGroupsOfThreeDigits(t *testing.T) {
 	}
 }
 
-func TestAStartEndsAtACharacter(t *testing.T) {
+func TestStart_EndsAtCharacter(t *testing.T) {
 	text := "aé日🎉b"
 	for n := range len(text) + 3 {
 		got := Start(text, n)
@@ -101,8 +101,8 @@ func TestAStartEndsAtACharacter(t *testing.T) {
 	}
 }
 
-// A text may be cut where no character is cut in two, and before that elsewhere.
-func TestCutsAreBetweenCharacters(t *testing.T) {
+// A text is cut only between characters. Invalid bytes count as characters.
+func TestFloorCeil_CutBetweenCharacters(t *testing.T) {
 	for _, text := range []string{"aé天😀b", "\xffa\x80\x80\x80\x80b", "\xe4\xb8", "\xf0\x9f\x98", "天", ""} {
 		between := map[int]bool{0: true}
 		for at := 0; at < len(text); between[at] = true {
@@ -126,7 +126,7 @@ func TestCutsAreBetweenCharacters(t *testing.T) {
 	}
 }
 
-func TestAValidTextHasTheLengthOfTheText(t *testing.T) {
+func TestValid_KeepsLength(t *testing.T) {
 	for text, want := range map[string]string{"": "", "aé": "aé", "\xffa\xe4\xb8": "?a??", "\uFFFD": "\uFFFD"} {
 		if got := Valid(text); got != want {
 			t.Errorf("Valid(%q) = %q, want %q", text, got, want)
@@ -134,7 +134,7 @@ func TestAValidTextHasTheLengthOfTheText(t *testing.T) {
 	}
 }
 
-func TestATextIsClippedAfterWholeCharacters(t *testing.T) {
+func TestClip_CutsAfterWholeCharacters(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		most int

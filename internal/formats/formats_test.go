@@ -20,7 +20,7 @@ import (
 const sums = "sums.txt"
 
 //claim:operations-04
-func TestNoSampleIsEverChanged(t *testing.T) {
+func TestSamples_AreNeverChanged(t *testing.T) {
 	text, err := os.ReadFile(sums)
 	require.NoError(t, err)
 	known := make(map[string]string)

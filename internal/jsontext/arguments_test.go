@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTexts(t *testing.T) {
+func TestTexts_ReadsValuesInAnyForm(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"query":"mail"}`:                           {"mail"},
 		` {"Query":"mail"} `:                         {"mail"},
@@ -52,7 +52,7 @@ func TestTexts(t *testing.T) {
 	require.Equal(t, []string{"a"}, DecodeArguments(`{"MaxLines2":"a"}`).Texts("max_lines_2"))
 }
 
-func TestBareReturnsTextsOutsideOfObjects(t *testing.T) {
+func TestBareTexts_ReturnsTextsOutsideOfObjects(t *testing.T) {
 	for text, want := range map[string][]string{
 		``:                       nil,
 		"  \n":                   nil,
@@ -85,7 +85,7 @@ func TestBareReturnsTextsOutsideOfObjects(t *testing.T) {
 	}
 }
 
-func TestNumber(t *testing.T) {
+func TestNumber_ReadsIntegersInAnyForm(t *testing.T) {
 	for value, want := range map[string]int64{
 		`5`: 5, `-5`: -5, `0`: 0, `5.9`: 5, `-5.9`: -5, `1e2`: 100, `"5"`: 5, `" 5 "`: 5, `"1,024"`: 1024, `"5.9"`: 5, `[5]`: 5, `["5"]`: 5,
 		`[5,6]`: 0, `[]`: 0, `{}`: 0, `{"n":5}`: 0, `true`: 0, `null`: 0, `"many"`: 0, `"NaN"`: 0, `""`: 0, `[[5]]`: 0,
@@ -99,7 +99,7 @@ func TestNumber(t *testing.T) {
 	require.Zero(t, DecodeArguments(`5`).Number("a"))
 }
 
-func TestRawReturnsTheValueAsWritten(t *testing.T) {
+func TestRaw_ReturnsValueAsWritten(t *testing.T) {
 	require.Equal(t, `{"id": 12345678901234567890}`, DecodeArguments(`{"Arguments": {"id": 12345678901234567890}}`).Raw("input", "arguments"))
 	require.Equal(t, `null`, DecodeArguments(`{"a":null,"b":1}`).Raw("a", "b"))
 	require.Equal(t, `1`, DecodeArguments(`[{"x":2},{"a":1}]`).Raw("a"))
@@ -107,7 +107,7 @@ func TestRawReturnsTheValueAsWritten(t *testing.T) {
 	require.Empty(t, DecodeArguments(`a`).Raw("a"))
 }
 
-func TestDecodeTakesLinearTime(t *testing.T) {
+func TestDecodeArguments_TakesLinearTime(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<18), strings.Repeat(`[`, 9000) + strings.Repeat("]", 9000),
 		`[` + strings.Repeat(`{"a":[1]},`, 1<<15) + `1]`, strings.Repeat(`"`, 1<<20), strings.Repeat("9", 1<<20), strings.Repeat("\xff", 1<<20),
@@ -118,7 +118,7 @@ func TestDecodeTakesLinearTime(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeArguments(f *testing.F) {
 	for _, text := range []string{`{"a":["x",1,{"a":"y"}],"B":2}`, `"{\"a\":1}"`, `[{"A":"1"},"b"]`, `a "b"`, `{"a":1e999}x`, "\xff", `{"\ud800":"\ud800"}`} {
 		f.Add(text)
 	}

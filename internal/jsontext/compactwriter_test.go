@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestADocumentIsTheSameInFewerBytes(t *testing.T) {
+func TestCompact_ShortensDocuments(t *testing.T) {
 	for given, want := range map[string]string{
 		"{\n  \"a\" : 1.50,\n  \"b\" : [ 1e5 , -0.0 , true, null ]\n}\n":      `{"a":1.50,"b":[1e5,-0.0,true,null]}`,
 		`[ "\u4e2d\u6587", "\ud83d\ude00", "\/", "\u003ca\u003e", "\u0009" ]`: `["中文","😀","/","<a>","\t"]`,
@@ -29,7 +29,7 @@ func TestADocumentIsTheSameInFewerBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentStays(t *testing.T) {
+func TestCompact_KeepsOtherTexts(t *testing.T) {
 	for _, s := range []string{
 		"", "   ", "text", "12   ", `"a    b"`, "[INFO]     started", "{  \"a\" : 1,  }", "{\"a\"   :   01}", "[1,   2", "[  1  ]  x", "{ \"a\":1 }\n{ \"a\":2 }\n",
 		"[ tru  ]", "[ +1   ]", "[ 1.   ]", "[ .5   ]", "[ 1e   ]", "[ \"\t\"    ]", "[ \"\\x\"   ]", "[ \"\\u12g4\"   ]", "{ 1 : 2   }", "[ 1  2  ]", "\ufeff{ \"a\" : 1   }", "[ - ]    ", "[ nul l ]   ",
@@ -42,7 +42,7 @@ func TestWhatIsNoDocumentStays(t *testing.T) {
 	}
 }
 
-func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
+func TestCompact_UnwrapsMCPResultOfOneText(t *testing.T) {
 	inner := "{\n  \"id\": 1\n}"
 	quoted, _ := json.Marshal(inner)
 	for given, want := range map[string]string{
@@ -132,7 +132,7 @@ func tokens(t *testing.T, s string) (out []json.Token) {
 	}
 }
 
-func TestEveryDocumentKeepsItsValue(t *testing.T) {
+func TestCompactWriter_KeepsTheValue(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range 5000 {
@@ -155,7 +155,7 @@ func TestEveryDocumentKeepsItsValue(t *testing.T) {
 	}
 }
 
-func FuzzTextKeepsTheValue(f *testing.F) {
+func FuzzCompact_KeepsTheValue(f *testing.F) {
 	for _, s := range []string{`{ "a" : [ 1.0 , "\u4e2d\ud800" ] }`, `{"content":[{"type":"text","text":"{ \"a\" : 1 }"}]}`, `[ "\ud83d\ude00" ]`, "[1e5   ]"} {
 		f.Add(s)
 	}
@@ -180,7 +180,7 @@ func FuzzTextKeepsTheValue(f *testing.F) {
 	})
 }
 
-func TestWriterIsValidWhereJSONIs(t *testing.T) {
+func TestCompactWriter_AcceptsOnlyValidJSON(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 4))
 	for range 20_000 {
@@ -197,9 +197,9 @@ func TestWriterIsValidWhereJSONIs(t *testing.T) {
 	}
 }
 
-// What comes out, and what is not taken, are the whole text but for white space, also where a document
-// nests too deeply.
-func TestWhatBreaksADocumentOffIsThereOnce(t *testing.T) {
+// The output and the bytes not taken add up to the whole text except white space, also if a document is nested too
+// deeply.
+func TestCompactWriter_LosesNothingOfInvalidDocuments(t *testing.T) {
 	for _, text := range []string{strings.Repeat("[", maxDepth+2), strings.Repeat(`{"a":`, maxDepth+2), `[1,2}`, `{"a"1}`, `[01]`, `[tru]`, `[1.]`} {
 		for _, size := range []int{1, 7, len(text)} {
 			var w CompactWriter

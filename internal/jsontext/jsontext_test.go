@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// End stops where a decoder does, whatever the value and whatever follows it.
-func TestEndIsWhereADecoderStops(t *testing.T) {
+// The end is where encoding/json stops, whatever the value is and whatever follows it.
+func TestValueEnd_AgreesWithDecoder(t *testing.T) {
 	for _, value := range []string{
 		`{}`, `[]`, `""`, `0`, `-1.5e+3`, `true`, `false`, `null`, `"a, b: {c} [d] \" \\"`, `"\\"`, `"é\u00e9"`,
 		`{"a":{"b":[1,"}",{}]},"c":"]"}`, "[ 1 ,\n { \"x\" : [ ] }\t, \"[\" ]", `[[[]],[]]`, `{"":""}`,
@@ -31,8 +31,8 @@ func TestEndIsWhereADecoderStops(t *testing.T) {
 	}
 }
 
-// However a value is cut into pieces, the piece is found in which it ends, whatever follows.
-func TestAValueInPiecesEndsWhereItEnds(t *testing.T) {
+// However a value is cut into pieces, the scanner finds the piece in which it ends.
+func TestValueScanner_FindsEndInPieces(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range 5000 {
@@ -50,7 +50,7 @@ func TestAValueInPiecesEndsWhereItEnds(t *testing.T) {
 	}
 }
 
-func TestUnescape(t *testing.T) {
+func TestUnescape_KeepsInvalidEscapes(t *testing.T) {
 	for raw, want := range map[string]string{
 		`plain`: "plain", `a\n\"\\\/\u00e9\ud83d\ude00z`: "a\n\"\\/é😀z", `\ud83d\u0041`: "\ufffdA", `\ud83d\ud83d\ude00`: "\ufffd😀",
 		`\ude00\ud83d`: "\ufffd\ufffd", `\x\`: `\x`, `\u12`: `\u12`, `\u12g4`: `\u12g4`, "\\u123\x11": "\\u123\x11", `\ud83d\uzzzz`: "\ufffd\\uzzzz",
@@ -132,8 +132,8 @@ func random(r *rand.Rand, depth int) string {
 	return []string{"true", "false", "null"}[r.IntN(3)]
 }
 
-// A text breaks off at the byte that a decoder calls wrong, however it was damaged.
-func TestATextBreaksWhereADecoderSays(t *testing.T) {
+// However a text is damaged, the first invalid byte is the one that encoding/json reports.
+func TestPlace_IsInvalidWhereDecoderFails(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	compared := 0
@@ -181,8 +181,8 @@ func compacted(s string) string {
 	return s
 }
 
-// Members and items are all there is between brackets.
-func TestMembersAndItemsAreAllThereIs(t *testing.T) {
+// Members and items are everything between the brackets.
+func TestMemberItem_CoverTheText(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 2))
 	for range 5000 {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func FuzzPlain(f *testing.F) {
+func FuzzBlankComments(f *testing.F) {
 	for _, seed := range []string{`{"a": 1, /* b */ "c": [1, 2,], }// d`, `"`, `"\`, "/*", "//", ",]", "\uFEFF{}"} {
 		f.Add(seed)
 	}

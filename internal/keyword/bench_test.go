@@ -90,7 +90,7 @@ func BenchmarkNew(b *testing.B) {
 // searchBudget is the most allocations of a search of a few keywords.
 const searchBudget = 5
 
-func TestSearchStaysInItsAllocationBudget(t *testing.T) {
+func TestSearch_StaysWithinAllocationBudget(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	x := New(library(1000))
 	for _, query := range []string{"weather slack", "+create invoice stripe customer payment paging", "a", "Weather", "no_such_thing"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestExplanationAsText(t *testing.T) {
+func TestExplanation_StringListsTermsAndMatches(t *testing.T) {
 	x := New([]Doc{{Name: "github__create_IssueComment", Description: "Comments on an issue, re-creates labels."}, {Name: "b"}})
 	require.Equal(t, `github__create_IssueComment: 30
   +"issue": 10
@@ -37,7 +37,7 @@ func TestExplanationAsText(t *testing.T) {
 	require.Equal(t, "a: 1.235\n  +\"x\": 2\n    2 name equals \"x\"\n    0.5 server contains \"xy\"\n  \"y\": 0\n  x 0.25 share\n", e.String())
 }
 
-func TestCountTermsMergesThem(t *testing.T) {
+func TestCountTerms_MergesEqualTerms(t *testing.T) {
 	for _, n := range []int{0, 50} {
 		terms, want, counts := []Term{}, []Term{}, []int32{}
 		for i := range n {
@@ -52,7 +52,7 @@ func TestCountTermsMergesThem(t *testing.T) {
 	}
 }
 
-func TestCandidatesContainThePiece(t *testing.T) {
+func TestCandidates_ContainThePiece(t *testing.T) {
 	v := newVocabulary([]string{"weather", "feather", "heat", "a"})
 	for piece, want := range map[string][]uint32{"a": {0, 1, 2, 3}, "ea": {0, 1, 2}, "eat": {0, 1, 2}, "e": {0, 1, 2}, "x": nil, "xyz": nil} {
 		words, exact := v.candidates(piece)
@@ -75,7 +75,7 @@ func TestCandidatesContainThePiece(t *testing.T) {
 	require.Empty(t, words)
 }
 
-func TestGramsAreDistinct(t *testing.T) {
+func TestGram_KeysAreDistinct(t *testing.T) {
 	seen := make(map[uint32]string)
 	for _, piece := range []string{"a", "b", "aa", "ab", "ba", "a\x00", "\x00a", "\x00", "\x00\x00", "\x00\x00\x00", "abc", "cba", "acb", "\xff\xff\xff"} {
 		key := Gram(piece)

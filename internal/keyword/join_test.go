@@ -38,11 +38,10 @@ func scattered(rng *rand.Rand, docs, others []Doc) *Index {
 	return Join(parts...)
 }
 
-// The answers of an index do not tell in which segments its documents are, and what else is
-// in these.
+// Answers do not depend on which segments hold the documents, nor on what else the segments hold.
 //
 //claim:store-18
-func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
+func TestJoin_SegmentsDoNotChangeAnswers(t *testing.T) {
 	rng := newRand(t)
 	for range race.Cases(300) {
 		all := randomDocs(rng, 2+rng.IntN(40))

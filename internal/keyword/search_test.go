@@ -33,7 +33,7 @@ func search(t testing.TB, x *Index, query string, limit int) []Hit {
 	return hits
 }
 
-func TestSearchGivesTheScoresOfTheDefinition(t *testing.T) {
+func TestSearch_MatchesReferenceScores(t *testing.T) {
 	rng := newRand(t)
 	for range 150 {
 		docs := randomDocs(rng, rng.IntN(30))
@@ -62,7 +62,7 @@ func explained(t *testing.T, x *Index, docs []Doc, q Query) {
 	}
 }
 
-func TestSearchAgreesWithEino(t *testing.T) {
+func TestSearch_AgreesWithEino(t *testing.T) {
 	rng := newRand(t)
 	for range 60 {
 		docs := randomDocs(rng, 1+rng.IntN(30))
@@ -120,7 +120,7 @@ func einoSearch(t testing.TB, docs []Doc) func(query string) []string {
 	}
 }
 
-func FuzzSearchGivesTheScoresOfTheDefinition(f *testing.F) {
+func FuzzSearch_MatchesReferenceScores(f *testing.F) {
 	f.Add("get_weather", "Weather of a city", "sendMail", "Sends +mail\xff", "weather +a mail", 2)
 	f.Add("aİb__Cd", "ſ K", "", "", "i İ ++ +İ _ __ k", 0)
 	f.Fuzz(func(t *testing.T, nameA, proseA, nameB, proseB, query string, limit int) {
@@ -134,7 +134,7 @@ func FuzzSearchGivesTheScoresOfTheDefinition(f *testing.F) {
 	})
 }
 
-func FuzzParseReadsBackWhatStringWrites(f *testing.F) {
+func FuzzParse_ReadsBackWhatStringWrites(f *testing.F) {
 	for _, text := range []string{"", "+", "++x", "a +b  c", "\u3000+\u00a0x", "\xff+\xfe"} {
 		f.Add(text)
 	}
@@ -148,7 +148,7 @@ func FuzzParseReadsBackWhatStringWrites(f *testing.F) {
 	})
 }
 
-func TestParse(t *testing.T) {
+func TestParse_ReadsTermsAndRequiredMarks(t *testing.T) {
 	for text, want := range map[string][]Term{
 		"":                 nil,
 		" \t+ ":            nil,
@@ -164,7 +164,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestAQueryIsWrittenAsItIsRead(t *testing.T) {
+func TestQuery_StringWritesParsedTerms(t *testing.T) {
 	for text, want := range map[string]string{"": "", " a ": "a", "a +b\tc": "a +b c", "+a ++b": "+a ++b", "+": ""} {
 		require.Equal(t, want, Parse(text).String(), "%q", text)
 	}
@@ -183,8 +183,8 @@ func (c *endsAt) Err() error {
 	return nil
 }
 
-// A search looks at its context before each term, and at the end.
-func TestSearchStopsWhereverItsContextEnds(t *testing.T) {
+// The context is also checked at the end.
+func TestSearch_ChecksContextBeforeEachTerm(t *testing.T) {
 	x := New([]Doc{{Name: "a_b", Description: "c"}, {Name: "b"}})
 	for query, terms := range map[string]int{"": 0, "a": 1, "a b": 2, "b A a c": 3} {
 		want := search(t, x, query, 0)
@@ -201,7 +201,7 @@ func TestSearchStopsWhereverItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestSearchOrder(t *testing.T) {
+func TestSearch_OrdersByScoreThenName(t *testing.T) {
 	docs := []Doc{{Name: "zeta_mail"}, {Name: "alpha_mail"}, {Name: "mailbox"}, {Name: "x", Description: "Mail."}, {Name: "y"}}
 	x := New(docs)
 	names := func(limit int) (names []string) {
@@ -215,7 +215,7 @@ func TestSearchOrder(t *testing.T) {
 	require.Equal(t, names(0), names(100))
 }
 
-func TestIndexKeepsNothingOfTheSlicesItWasGiven(t *testing.T) {
+func TestIndex_SharesNoSlices(t *testing.T) {
 	docs := []Doc{{Name: "b", Description: "bee"}, {Name: "a", Description: "ant"}}
 	x := New(docs)
 	docs[0], docs[1] = Doc{}, Doc{}
@@ -226,7 +226,7 @@ func TestIndexKeepsNothingOfTheSlicesItWasGiven(t *testing.T) {
 	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, scores(search(t, x, "bee", 0)))
 }
 
-func TestSearchStopsWhenItsContextEnds(t *testing.T) {
+func TestSearch_CanceledContextIsError(t *testing.T) {
 	x := New([]Doc{{Name: "a"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -236,7 +236,7 @@ func TestSearchStopsWhenItsContextEnds(t *testing.T) {
 	require.Len(t, search(t, x, "a", 0), 1, "the next search starts afresh")
 }
 
-func TestSearchesRunConcurrently(t *testing.T) {
+func TestSearch_RunsConcurrently(t *testing.T) {
 	rng := newRand(t)
 	docs := randomDocs(rng, 200)
 	x := New(docs)
@@ -260,7 +260,7 @@ func TestSearchesRunConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-func TestManyTermsCountLikeFew(t *testing.T) {
+func TestSearch_ManyTermsMatchReferenceScores(t *testing.T) {
 	rng := newRand(t)
 	docs := randomDocs(rng, 30)
 	x := New(docs)
@@ -281,7 +281,7 @@ func scores(hits []Hit) []Hit {
 	return bare
 }
 
-func TestConfidenceGrowsWithTheShareThatMatches(t *testing.T) {
+func TestConfidence_GrowsWithMatchingShare(t *testing.T) {
 	x := New([]Doc{{Name: "send_mail"}, {Name: "send_parcel"}, {Name: "read", Description: "mailbox"}})
 	confidence := func(query string) float64 { return search(t, x, query, 1)[0].Confidence }
 	require.Greater(t, confidence("send mail"), confidence("send"), "more words")

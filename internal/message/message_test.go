@@ -130,12 +130,12 @@ func encoded(t *testing.T, v any) string {
 	return string(text)
 }
 
-// A message is its parts: one that is built of them again, and its results of theirs, is equal.
-func TestPartsHoldAllThatIsInAMessage(t *testing.T) {
-	random(t, builtAgain[*schema.Message], builtAgain[*schema.AgenticMessage])
+// A message that is built again from its parts, and its results from theirs, is equal.
+func TestParts_HoldWholeMessage(t *testing.T) {
+	random(t, testPartsHoldWholeMessage[*schema.Message], testPartsHoldWholeMessage[*schema.AgenticMessage])
 }
 
-func builtAgain[M adk.MessageType](t *testing.T, m M) {
+func testPartsHoldWholeMessage[M adk.MessageType](t *testing.T, m M) {
 	next := Edit(m, func(p Part) (Part, bool) {
 		if p.Kind == Result {
 			p = p.With(p.Parts().All()...)
@@ -150,13 +150,13 @@ func builtAgain[M adk.MessageType](t *testing.T, m M) {
 	require.JSONEq(t, was, ok)
 }
 
-// An edit changes the parts that it returns, each where it is, and no others; and never the message
-// that it was given.
-func TestEditChangesWhatItReturnsInACopy(t *testing.T) {
-	random(t, changed[*schema.Message], changed[*schema.AgenticMessage])
+// An edit changes only the parts that it returns, in their places, and never the given message.
+func TestEdit_ChangesOnlyReturnedPartsInCopy(t *testing.T) {
+	random(t, testEditChangesOnlyReturnedPartsInCopy[*schema.Message],
+		testEditChangesOnlyReturnedPartsInCopy[*schema.AgenticMessage])
 }
 
-func changed[M adk.MessageType](t *testing.T, m M) {
+func testEditChangesOnlyReturnedPartsInCopy[M adk.MessageType](t *testing.T, m M) {
 	require.True(t, Edit(m, func(p Part) (Part, bool) { return Part{}, false }) == m, "nothing changes")
 	before := encoded(t, m)
 	for at := range Parts(m).All() {
@@ -203,12 +203,13 @@ func changed[M adk.MessageType](t *testing.T, m M) {
 // fields is a part as others see it.
 func fields(p Part) []any { return []any{p.Kind, p.ID(), p.Name(), p.Text()} }
 
-// Each method answers for each part, also for one that is nil.
-func TestEachPartAnswersEverything(t *testing.T) {
-	random(t, answers[*schema.Message], answers[*schema.AgenticMessage])
+// Each method works for each kind of part, also for nil ones.
+func TestPart_EveryMethodAnswersForEveryKind(t *testing.T) {
+	random(t, testPartEveryMethodAnswersForEveryKind[*schema.Message],
+		testPartEveryMethodAnswersForEveryKind[*schema.AgenticMessage])
 }
 
-func answers[M adk.MessageType](t *testing.T, m M) {
+func testPartEveryMethodAnswersForEveryKind[M adk.MessageType](t *testing.T, m M) {
 	var ask func(p Part)
 	ask = func(p Part) {
 		out := p.Output()
@@ -231,12 +232,12 @@ func answers[M adk.MessageType](t *testing.T, m M) {
 	}
 }
 
-// What says nothing without some parts gets a text, or is nil.
-func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
-	random(t, emptied[*schema.Message], emptied[*schema.AgenticMessage])
+// A message that would be empty without the removed parts gets a text, or is nil.
+func TestWithout_LeavesNoEmptyMessage(t *testing.T) {
+	random(t, testWithoutLeavesNoEmptyMessage[*schema.Message], testWithoutLeavesNoEmptyMessage[*schema.AgenticMessage])
 }
 
-func emptied[M adk.MessageType](t *testing.T, m M) {
+func testWithoutLeavesNoEmptyMessage[M adk.MessageType](t *testing.T, m M) {
 	before := encoded(t, m)
 	left := Without(m, func(p Part) bool { return p.Kind != Reasoning }, "")
 	require.True(t, IsNil(left) || !hasContent(Parts(m).All()))
@@ -249,12 +250,12 @@ func emptied[M adk.MessageType](t *testing.T, m M) {
 	require.Equal(t, before, encoded(t, m))
 }
 
-func TestNewMakesTheSamePartsInBothTypes(t *testing.T) {
-	t.Run("plain", makes[*schema.Message])
-	t.Run("agentic", makes[*schema.AgenticMessage])
+func TestNew_MakesSamePartsInBothTypes(t *testing.T) {
+	t.Run("plain", testNewMakesSamePartsInBothTypes[*schema.Message])
+	t.Run("agentic", testNewMakesSamePartsInBothTypes[*schema.AgenticMessage])
 }
 
-func makes[M adk.MessageType](t *testing.T) {
+func testNewMakesSamePartsInBothTypes[M adk.MessageType](t *testing.T) {
 	said := New[M](schema.User, NewText("hi"))
 	require.Equal(t, schema.User, Role(said))
 	require.Equal(t, [][]any{{Text, "", "", "hi"}}, all(said))
@@ -290,13 +291,13 @@ func all[M adk.MessageType](m M) (parts [][]any) {
 	return parts
 }
 
-// What a tool returned is the same after it was put into a message and read again.
-func TestOutputIsWhatAToolReturned(t *testing.T) {
-	t.Run("plain", returned[*schema.Message])
-	t.Run("agentic", returned[*schema.AgenticMessage])
+// A tool's output is the same after it was put into a message and read again.
+func TestOutput_IsWhatToolReturned(t *testing.T) {
+	t.Run("plain", testOutputIsWhatToolReturned[*schema.Message])
+	t.Run("agentic", testOutputIsWhatToolReturned[*schema.AgenticMessage])
 }
 
-func returned[M adk.MessageType](t *testing.T) {
+func testOutputIsWhatToolReturned[M adk.MessageType](t *testing.T) {
 	url, data := "https://x", "QUJD"
 	common := schema.MessagePartCommon{URL: &url, MIMEType: "a/b"}
 	given := []schema.ToolOutputPart{
@@ -329,8 +330,8 @@ func returned[M adk.MessageType](t *testing.T) {
 	require.False(t, SameMedium(&given[1], &given[2]))
 }
 
-// The parts of the deprecated field are a result's if there are no others.
-func TestPartsOfTheDeprecatedFieldAreRead(t *testing.T) {
+// The parts of the deprecated field are those of a result if there are no others.
+func TestEdit_ReadsMultiContent(t *testing.T) {
 	m := &schema.Message{Role: schema.Tool, ToolCallID: "1", MultiContent: []schema.ChatMessagePart{
 		{Type: schema.ChatMessagePartTypeText, Text: "one"},
 		{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://x"}},

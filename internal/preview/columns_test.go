@@ -53,11 +53,11 @@ func commitRecord(r *rand.Rand, i int) named {
 		sha, hash(), wordsOf(r, 2), r.IntN(9999), 28-i%28, quotedText(title+"\n\n"+wordsOf(r, 40+r.IntN(60))), tree, service, who, parent), sha, title}
 }
 
-// TestManyRecordsAreNamedBeforeFewAreWhole: of 30 issues and commits, as services of repositories write them, a small
-// preview shows numbers or hashes and titles of many, in place of bodies and of what follows from these.
+// Of 30 issues and commits as services return them, a small preview shows the numbers or hashes and titles of many,
+// instead of bodies and derived values.
 //
 //claim:bench-07
-func TestManyRecordsAreNamedBeforeFewAreWhole(t *testing.T) {
+func TestTable_NamesManyRecordsBeforeFewWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -89,8 +89,8 @@ func TestManyRecordsAreNamedBeforeFewAreWhole(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsFromOthersComesLast: a URL that is not made of other values keeps its place.
-func TestWhatFollowsFromOthersComesLast(t *testing.T) {
+// A URL that is not made of other values keeps its place.
+func TestTable_DerivedColumnsComeLast(t *testing.T) {
 	list := func(url func(i int) string) string {
 		var all []string
 		for i := range 40 {

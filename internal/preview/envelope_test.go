@@ -42,7 +42,7 @@ func recordedTests(tests int) string {
 	return b.String()
 }
 
-func TestARecordedLogIsShownAsTheLog(t *testing.T) {
+func TestRender_RecordedLogIsShownAsLog(t *testing.T) {
 	containers := ""
 	for i := range 500 {
 		line := fmt.Sprintf("2026-01-05T10:00:00Z INFO request %d\n", i)
@@ -79,7 +79,7 @@ func TestARecordedLogIsShownAsTheLog(t *testing.T) {
 	}
 }
 
-func TestRecordsThatAreNoLogStayATable(t *testing.T) {
+func TestRender_OtherRecordsStayTable(t *testing.T) {
 	for _, record := range []string{
 		`{"Output":"%d","Package":"a"}`, `{"log":"line %d\n","size":1}`, `{"Action":"buy","Output":{"n":%d}}`, `{"Action":"run","Test":"T%d"}`, `{"Action":"output","Output":"no end of a line %d"}`,
 	} {
@@ -93,7 +93,7 @@ func TestRecordsThatAreNoLogStayATable(t *testing.T) {
 	}
 }
 
-func TestPartsOfARecordedLogAreItsLines(t *testing.T) {
+func TestParts_OfRecordedLogAreItsLines(t *testing.T) {
 	text := recordedTests(100)
 	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)

@@ -19,9 +19,8 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-// TestTheStartAndTheEndOfALongTextAreItsOwn: whatever is left out between them, in texts
-// longer and shorter than what is looked at, and with lines around every border.
-func TestTheStartAndTheEndOfALongTextAreItsOwn(t *testing.T) {
+// Whatever is left out between them, for texts longer and shorter than what is read, and lines around every limit.
+func TestRender_KeepsStartAndEndOfLongTexts(t *testing.T) {
 	for _, size := range []int{5_000, 256<<10 - 1, 256 << 10, 320<<10 - 1, 320 << 10, 320<<10 + 1, 400_000, 1 << 20} {
 		for _, line := range []int{10, 79, 1000, 8<<10 - 1, 8 << 10, 8<<10 + 1, 20_000} {
 			var b strings.Builder
@@ -49,9 +48,8 @@ func TestTheStartAndTheEndOfALongTextAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryLineOfAPreviewIsOneOfTheText: of prose, code and logs with short lines, in their order,
-// whether or not a question is asked; between them stand only gaps.
-func TestEveryLineOfAPreviewIsOneOfTheText(t *testing.T) {
+// The lines of prose, code and logs are in order, with or without a question, and only gaps are between them.
+func TestRender_EveryLineIsFromTheText(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	kinds := map[string]func(i int) string{
 		"prose": func(i int) string {
@@ -113,9 +111,8 @@ func pickOf(random *rand.Rand) string {
 	return words[random.IntN(len(words))]
 }
 
-// TestEveryStringInAPreviewIsOneOfTheDocument: whatever is escaped in it. Strings that were
-// cut end in "…".
-func TestEveryStringInAPreviewIsOneOfTheDocument(t *testing.T) {
+// Whatever is escaped in it. Truncated strings end in "…".
+func TestRender_EveryStringIsFromTheDocument(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 2))
 	pieces := []string{`\`, `\\`, `"`, "/", "\n", "\t", "\x01", "é", "日本", "🙂", "\u2028", "\ufffd", "<b>", "&", "plain words ", "0", " "}
 	word := func() string {
@@ -166,9 +163,8 @@ func TestEveryStringInAPreviewIsOneOfTheDocument(t *testing.T) {
 	}
 }
 
-// TestMarkupOfAnyKindComesToAnEnd: empty attributes, tags that never end, and quotes that are
-// never closed.
-func TestMarkupOfAnyKindComesToAnEnd(t *testing.T) {
+// It ends for empty attributes, unclosed tags and unclosed quotes.
+func TestRender_EndsForAnyMarkup(t *testing.T) {
 	for _, part := range []string{
 		`<img alt="">`, `<img alt=>`, `<img alt= >`, `<img alt`, `<a href="">x</a>`, `<a href=''></a>`, `<a href=>`, `<input value="" title="" />`, `<p class="`, `<p class='x`,
 		`<`, `</`, `<!`, `<!--`, `<!-- -- -->`, `<![CDATA[`, `<script>`, `<style></style`, `<svg><svg>`, `<td><td>`, `<li>`, `&`, `&amp`, `&#`, `&#x;`, "<\x00>", `<a b=c=d>`, `<= >`, `< a>`,

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOutlineOfHTML(t *testing.T) {
+func TestOutline_ConvertsHTML(t *testing.T) {
 	for name, c := range map[string]struct{ page, want string }{
 		"a page": {`<!DOCTYPE html><html><head><title>The shop &amp; more</title><style>p{color:red}</style><meta content="x > y"></head>` +
 			`<body class="a"><!-- no --><script>if (a < b) document.write("</p>")</script><h1>Chargers</h1><p>Two  of
@@ -51,7 +51,7 @@ func shop(n int) string {
 	return b.String() + "</table><footer><p>Call 0800 123 for returns within 30 days.</p></footer></body></html>"
 }
 
-func TestAPageShowsItsText(t *testing.T) {
+func TestRender_PageShowsItsText(t *testing.T) {
 	page := shop(60)
 	shown, format := Render(Request{Text: page, Room: 4000, Question: "how do I send something back? returns"})
 	require.Equal(t, HTML, format)
@@ -63,7 +63,7 @@ func TestAPageShowsItsText(t *testing.T) {
 	require.NotContains(t, shown, "class=")
 }
 
-func TestAPageWithoutTextShowsItsSource(t *testing.T) {
+func TestRender_PageWithoutTextShowsItsSource(t *testing.T) {
 	page := "<!doctype html><html><body><div id=root></div><script>window.state = {\"price\": 19.9, " + strings.Repeat(`"filler": "words",`, 900) + "}</script></body></html>"
 	shown, format := Render(Request{Text: page, Room: 4000, Question: "what is the price?"})
 	require.Equal(t, HTML, format)
@@ -71,7 +71,7 @@ func TestAPageWithoutTextShowsItsSource(t *testing.T) {
 	require.LessOrEqual(t, len(shown), 4000)
 }
 
-func TestASnapshotKeepsWhatCanBeUsed(t *testing.T) {
+func TestRender_SnapshotKeepsUsableElements(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("- Page URL: http://shop.example/\n- generic [active] [ref=e1]:\n  - banner [ref=e2]:\n")
 	for i := range 100 {
@@ -111,7 +111,7 @@ func spelled(n int) string {
 	return string([]byte{'a' + byte(n/26%26), 'k' + byte(n%7), 'a' + byte(n%26)})
 }
 
-func TestWhatAPageSaysOfErrorsIsNotRankedAsALogs(t *testing.T) {
+func TestRender_PageErrorsAreNotRankedLikeLogs(t *testing.T) {
 	shown, format := Render(Request{Text: manual(0), Room: 4000})
 	require.Equal(t, HTML, format)
 	for i := range 15 {
@@ -120,7 +120,7 @@ func TestWhatAPageSaysOfErrorsIsNotRankedAsALogs(t *testing.T) {
 	require.Less(t, strings.Count(shown, "Error: "), 5)
 }
 
-func TestNavigationComesBehindTheTextOfAPage(t *testing.T) {
+func TestRender_NavigationComesAfterText(t *testing.T) {
 	shown, _ := Render(Request{Text: manual(400), Room: 2000})
 	require.Contains(t, shown, "Paragraph "+spelled(3)+" says")
 	require.NotContains(t, shown, "Section 9\n")
@@ -140,7 +140,7 @@ func TestNavigationComesBehindTheTextOfAPage(t *testing.T) {
 	}
 }
 
-func TestAPageOfLittleMarkupShowsItsStartAndItsEnd(t *testing.T) {
+func TestRender_PageOfLittleMarkupShowsStartAndEnd(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<!doctype html>\n<title>Specification</title>\n")
 	for i := range 400 {
@@ -154,8 +154,8 @@ func TestAPageOfLittleMarkupShowsItsStartAndItsEnd(t *testing.T) {
 	require.NotContains(t, shown, "<p>")
 }
 
-// An element in which a browser reads no markup, and which nothing closes, leaves no markup in an outline.
-func TestAnElementWithoutEndLeavesNoMarkup(t *testing.T) {
+// Browsers read no markup in these elements. If one is never closed, the outline still has no markup.
+func TestOutline_UnclosedElementLeavesNoMarkup(t *testing.T) {
 	for _, name := range []string{"plaintext", "textarea", "xmp", "title", "noembed", "noframes"} {
 		text, _ := outline("<!doctype html><html><body><" + name + "><div class='x'><p>What it says.</p><a href='/next'>Next</a></div>")
 		require.NotContains(t, text, "<", name)

@@ -54,7 +54,7 @@ func checkJSON(t *testing.T, text string, room int) map[string]any {
 	return out
 }
 
-func TestRecordsBecomeATable(t *testing.T) {
+func TestRender_RecordsBecomeTable(t *testing.T) {
 	got := checkJSON(t, goods(120), 8000)
 	require.Equal(t, map[string]any{"total": 1.0, "next": nil}, got["rest"])
 	require.Equal(t, "$.items", got["list"])
@@ -68,7 +68,7 @@ func TestRecordsBecomeATable(t *testing.T) {
 	require.Contains(t, of(goods(120), 2000), `"columns left out":"`)
 }
 
-func TestListsOfRecordsBecomeTables(t *testing.T) {
+func TestRender_FindsListsOfRecordsAnywhere(t *testing.T) {
 	record := `{"name":"n%[1]d","text":"some words %[1]d"}`
 	many := func(sep, format string) string {
 		var all []string
@@ -104,7 +104,7 @@ func TestListsOfRecordsBecomeTables(t *testing.T) {
 	}
 }
 
-func TestErrorsAmongJSONLinesAreShown(t *testing.T) {
+func TestRender_ShowsErrorsAmongJSONLines(t *testing.T) {
 	var lines []string
 	for i := range 3000 {
 		lines = append(lines, fmt.Sprintf(`{"level":"info","msg":"handled request %d","ms":%d,"error":null}`, i, i%90))
@@ -123,7 +123,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-func TestWithoutAListTheStartIsClosed(t *testing.T) {
+func TestRender_WithoutListClosesTheStart(t *testing.T) {
 	text := `{"a":{"b":[1,2,3,4,5,6,7,8,9,10,11,12,13,14],"c":"` + strings.Repeat("long ", 40) + `"},"d":12345,"e":{"f":` + strings.Repeat(`{"x":1,"y":`, 9) + `0` + strings.Repeat("}", 9) + "}}"
 	require.Equal(t, `{"a":{"b":[1,2,3,"…"],"c":"lon…"},"…":"…"}`, of(text, 50))
 	for room := range len(text) {
@@ -131,7 +131,7 @@ func TestWithoutAListTheStartIsClosed(t *testing.T) {
 	}
 }
 
-func TestALongTextInADocumentHasItsOwnPreview(t *testing.T) {
+func TestRender_LongTextInDocumentHasOwnPreview(t *testing.T) {
 	inner := goods(200)
 	text := `{"status":200,"headers":{"a":"b"},"body":` + quoted(inner) + `,"ms":12}`
 	got := checkJSON(t, text, 2000)
@@ -141,7 +141,7 @@ func TestALongTextInADocumentHasItsOwnPreview(t *testing.T) {
 	require.Contains(t, got["body"], `"count":200`)
 }
 
-func TestADocumentThatEndsTooEarly(t *testing.T) {
+func TestRender_MarksTruncatedDocuments(t *testing.T) {
 	whole := goods(60)
 	for cut := len(whole) / 2; cut < len(whole); cut += 7 {
 		got := checkJSON(t, whole[:cut], 3000)
@@ -159,7 +159,7 @@ func TestADocumentThatEndsTooEarly(t *testing.T) {
 	require.NotContains(t, of(`{"a":"`+strings.Repeat("a", 500)+`","n":`+strings.Repeat("1", 50), 560), "111", "a number that may go on is not shown")
 }
 
-func TestTextThatIsNotJSONIsNotReadAsJSON(t *testing.T) {
+func TestRender_OtherTextIsNotReadAsJSON(t *testing.T) {
 	for _, text := range []string{
 		`{"a":1} and then some words, as a log has them after an object ` + strings.Repeat("x ", 100),
 		"[info] starting\n[warn] slow\n" + strings.Repeat("[info] working\n", 40),
@@ -171,7 +171,7 @@ func TestTextThatIsNotJSONIsNotReadAsJSON(t *testing.T) {
 	}
 }
 
-func TestAnMCPResult(t *testing.T) {
+func TestRender_UnwrapsMCPResults(t *testing.T) {
 	long := strings.Repeat("A line of words that is not JSON.\n", 100)
 	one := of(`{"content":[{"type":"text","text":`+quoted(long)+`}],"isError":true}`, 600)
 	require.True(t, strings.HasPrefix(one, "isError: true. Text inside the MCP result, escaped in the saved file:\nA line of words"), one)
@@ -210,13 +210,13 @@ func randomJSON(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(items, ",\n") + "}"
 }
 
-func TestAPreviewParsesWhereEscapesAreBroken(t *testing.T) {
+func TestRender_ParsesDespiteBrokenEscapes(t *testing.T) {
 	for _, escape := range []string{`\ud83d\uzzzz`, "\\u123\x11", `\ud83d\ud8`} {
 		checkJSON(t, `{"a":[`+strings.Repeat(`{"k":"`+escape+`","n":1234},`, 40)+`{"k":1}]}`, 600)
 	}
 }
 
-func TestEveryJSONPreviewParses(t *testing.T) {
+func TestRender_JSONPreviewsParse(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
@@ -239,7 +239,7 @@ func TestEveryJSONPreviewParses(t *testing.T) {
 	}
 }
 
-func TestJSONThatIsHardToRead(t *testing.T) {
+func TestRender_HardJSONStaysValid(t *testing.T) {
 	for name, text := range map[string]string{
 		"10,000 open brackets":   strings.Repeat("[", 10_000),
 		"10,000 nested brackets": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
@@ -262,11 +262,10 @@ func TestJSONThatIsHardToRead(t *testing.T) {
 	}
 }
 
-// TestHostileNestingTakesLittle: four megabytes of brackets take no more time than a plain
-// text of that size, and at most twice their size in memory.
+// Four megabytes of brackets take no more time than plain text of that size, and at most twice their size in memory.
 //
 //claim:security-65
-func TestHostileNestingTakesLittle(t *testing.T) {
+func TestRender_HostileNestingIsCheap(t *testing.T) {
 	race.Skip(t, "measures memory and time")
 	const size = 4 << 20
 	fill := func(part, end string) string { return strings.Repeat(part, size/len(part)-1) + end }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestErrorsOfAStream(t *testing.T) {
+func TestErrors_CollectsFromStream(t *testing.T) {
 	for _, size := range []int{1, 7, 1000, 1 << 20} {
 		text := log(500) + "ERROR: the first\n" + log(500) + strings.Repeat("ERROR: the same 1\n", 50) + log(500)
 		for i := range 30 {
@@ -38,7 +38,7 @@ func TestErrorsOfAStream(t *testing.T) {
 	}
 }
 
-func TestALongLineOfAStreamTakesBoundedMemory(t *testing.T) {
+func TestErrors_LongLineTakesBoundedMemory(t *testing.T) {
 	var e Errors
 	for range 10_000 {
 		e.Add(strings.Repeat("x", 1000))

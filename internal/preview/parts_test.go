@@ -20,7 +20,7 @@ func cutInto(most int) PartLimits {
 	return PartLimits{RecordBytes: most, PartBytes: most, SplitText: func(text string) []Part { return lineParts(text, most) }}
 }
 
-func TestPartsAreWholeRecords(t *testing.T) {
+func TestParts_AreWholeRecords(t *testing.T) {
 	text := goods(50)
 	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)
@@ -40,7 +40,7 @@ func TestPartsAreWholeRecords(t *testing.T) {
 	require.Equal(t, `"total":1.0,"next":null`, parts[0].Text)
 }
 
-func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
+func TestParts_OfMCPResultPointIntoFile(t *testing.T) {
 	inner := goods(20)
 	text := `{"content":[{"type":"text","text":` + quoted(inner) + `}]}`
 	parts, ok := Parts(text, cutInto(600))
@@ -62,7 +62,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestDocument(t *testing.T) {
+func TestDocument_ReturnsValidJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": [1, 2.0]}`:                                  `{"a": [1, 2.0]}`,
 		"[\"a\nb\", \"\xff\"]":                             `["a\nb","?"]`,
@@ -85,7 +85,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-func TestDecode(t *testing.T) {
+func TestDecode_ReadsLinesAndTruncatedJSON(t *testing.T) {
 	long := strings.Repeat("9", 1001)
 	for text, want := range map[string]any{
 		`{"a": [1, 2.0, null, true, false, "x\u00e9\n", {}, []], "a\"b": -1e3}`: map[string]any{
@@ -100,9 +100,9 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What a query is asked about is the value that the model sees, whether its result was compacted
-// or, too long for that, stored as the tool returned it.
-func TestAStoredResultHasTheValueOfACompactedOne(t *testing.T) {
+// A query reads the value that the model sees, whether the result was compacted or, being too long for that, stored
+// as the tool returned it.
+func TestDocument_HasValueOfCompactedResult(t *testing.T) {
 	race.Skip(t, "goes through many texts")
 	r := rand.New(rand.NewPCG(7, 7))
 	wrapped := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where a part says that it stands in the text, there stands what it shows, with its keys.
-func TestAPartStandsWhereItSays(t *testing.T) {
+// At the position of each part, the text has what the part shows, with its keys.
+func TestParts_PositionsMatchText(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
 	shown := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSeverityRecognisesErrorLines(t *testing.T) {
+func TestSeverity_RecognizesErrorLines(t *testing.T) {
 	for _, l := range []string{
 		"E       assert 3 == 4", "FAILED tests/a.py::test_b - AssertionError", "FAIL: TestX", "    --- FAIL: TestY (0.00s)",
 		"FAIL\texample.com/x\t0.01s", "ERROR: no such table", "2024-01-02T03:04:05 [ERROR] broken", "10:11:12 ERROR worker: lost",
@@ -36,7 +36,7 @@ func TestSeverityRecognisesErrorLines(t *testing.T) {
 	}
 }
 
-func TestMaskHidesWhatVariesBetweenLines(t *testing.T) {
+func TestKindOfLine_IgnoresVaryingParts(t *testing.T) {
 	same := []string{"GET /item/12 took 13 ms id=deadbeef01", "GET /item/4711 took 1 ms id=0123abcd99"}
 	require.Equal(t, string(kindOfLine(nil, same[0])), string(kindOfLine(nil, same[1])))
 	require.NotEqual(t, string(kindOfLine(nil, "cannot open a")), string(kindOfLine(nil, "cannot open b")))
@@ -51,7 +51,7 @@ func log(n int) string {
 	return b.String()
 }
 
-func TestErrorsAreKept(t *testing.T) {
+func TestRender_KeepsErrors(t *testing.T) {
 	const planted = "worker 7: ERROR: payment 4711 was refused by the bank"
 	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and nothing is wrong with it at all.\n", 1500)
 	var code strings.Builder
@@ -71,7 +71,7 @@ func TestErrorsAreKept(t *testing.T) {
 	}
 }
 
-func TestTheEndOfOutputIsKept(t *testing.T) {
+func TestRender_KeepsEndOfOutput(t *testing.T) {
 	shown := of(log(3000)+strings.Repeat("ERROR: again and again\n", 200)+"3 of 4 done\nexit status 3\n", 2000)
 	require.True(t, strings.HasSuffix(shown, "3 of 4 done\nexit status 3"), shown)
 	require.Contains(t, shown, "ERROR: again and again\n")
@@ -79,8 +79,8 @@ func TestTheEndOfOutputIsKept(t *testing.T) {
 	require.Contains(t, shown, "(×3000)")
 }
 
-// Below the line that sums tests up there may be much else: coverage, what was slow, advice.
-func TestWhatSumsTestsUpIsShown(t *testing.T) {
+// Much else may follow the summary: coverage, slow tests, advice.
+func TestRender_ShowsSummaryOfTests(t *testing.T) {
 	for name, c := range map[string]struct{ each, sum, below string }{
 		"pytest":      {"tests/test_a.py::test_%d PASSED [ 10%%]", "==== 2 failed, 3998 passed, 3 warnings in 12.30s ====", "src/mod_%d.py    120    %d    93%%"},
 		"pytest -q":   {"tests/test_a.py::test_%d PASSED", "1 failed, 399 passed, 2 errors in 1.52s", "0.%02ds call     tests/test_a.py::test_%d"},
@@ -116,7 +116,7 @@ func TestWhatSumsTestsUpIsShown(t *testing.T) {
 	}
 }
 
-func TestGapsAreMarked(t *testing.T) {
+func TestExtract_MarksGaps(t *testing.T) {
 	text := log(40)
 	m := options{labels: english}
 	x := newExtract(text, 700, english, Log)
@@ -128,7 +128,7 @@ func TestGapsAreMarked(t *testing.T) {
 	require.LessOrEqual(t, len(previewLog(m, text, 700)), 700)
 }
 
-func TestProseKeepsItsStartAndEnd(t *testing.T) {
+func TestRender_ProseKeepsStartAndEnd(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&b, "This is sentence number %d of a long story about a river and its boats.\n", i)
@@ -151,9 +151,8 @@ func TestProseKeepsItsStartAndEnd(t *testing.T) {
 	require.Regexp(t, `\[略去第 \d+ 至 \d+ 行\]`, shown)
 }
 
-// TestTheStartIsShownWhereThereIsRoomForHalf: whatever a text is and what is asked, a preview of half
-// its size has the first seventh of it.
-func TestTheStartIsShownWhereThereIsRoomForHalf(t *testing.T) {
+// Whatever the text and the question are, a preview of half the size of the text has its first seventh.
+func TestRender_HalfSizePreviewShowsTheStart(t *testing.T) {
 	var prose, page, snap strings.Builder
 	page.WriteString("<!doctype html><html><body><nav><a href=\"/x\">elsewhere</a></nav>")
 	for i := range 400 {
@@ -174,8 +173,8 @@ func TestTheStartIsShownWhereThereIsRoomForHalf(t *testing.T) {
 	}
 }
 
-// TestAHistoryShowsManyCommits: in 2 kB, those that came first with their hashes and titles.
-func TestAHistoryShowsManyCommits(t *testing.T) {
+// In 2 kB, the first commits are shown with their hashes and titles.
+func TestRender_HistoryShowsManyCommits(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&b, "commit %040x\nAuthor: Ada Li <ada@example.com>\nDate:   Mon Jan 2 15:04:05 2026 +0000\n\n    Mend the %s\n\n    What was wrong with the %s is told here at some length, in more than a line.\n\n", i*7919+1, spelled(i), spelled(i))
@@ -190,7 +189,7 @@ func TestAHistoryShowsManyCommits(t *testing.T) {
 	require.Empty(t, commits("commit 1234567\nand nothing of the kind\n"))
 }
 
-func TestNoPreviewSaysThatThereAreNoErrors(t *testing.T) {
+func TestLabels_NeverClaimAbsenceOfErrors(t *testing.T) {
 	for _, l := range []labels{english, chinese} {
 		for name, words := range l {
 			for _, never := range []string{"no error", "0 errors", "without error", "没有错误", "无错误", "0 个错误"} {

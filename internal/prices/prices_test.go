@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPricesAreWhole(t *testing.T) {
+func TestAll_PricesAreComplete(t *testing.T) {
 	_, err := time.Parse(time.DateOnly, Read())
 	require.NoError(t, err)
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestArgumentsAreReadInEveryFormThatModelsUse(t *testing.T) {
+func TestParseRequest_ReadsFormsThatModelsUse(t *testing.T) {
 	file := request{path: "/tmp/trunc/x"}
 	page := request{path: "/tmp/trunc/x", offset: 5, limit: 10}
 	for arguments, want := range map[string]request{
@@ -54,7 +54,7 @@ func TestArgumentsAreReadInEveryFormThatModelsUse(t *testing.T) {
 	}
 }
 
-func TestArgumentsWithoutAPathAreNone(t *testing.T) {
+func TestParseRequest_RejectsMissingPath(t *testing.T) {
 	for _, arguments := range []string{
 		``, ` `, `{}`, `[]`, `null`, `true`, `{"file_path":""}`, `{"file_path":null}`, `{"file_path":{}}`, `{"file_path":" "}`,
 		`{"offset":1}`, `{"file_path":"x"`, `[`, `""`, `[[]]`, `"{\"a\":1}"`, `"{"`,
@@ -64,7 +64,7 @@ func TestArgumentsWithoutAPathAreNone(t *testing.T) {
 	}
 }
 
-func TestANamedCallIsReadAsItWasMeant(t *testing.T) {
+func TestParseRequest_ReadsBackWrittenRequests(t *testing.T) {
 	for _, want := range []request{
 		{path: "/tmp/trunc/x"},
 		{path: `/tmp/"quoted" <dir>/值\n`, byteOffset: 7, byteLimit: 1 << 40},
@@ -82,7 +82,7 @@ func written(r request) string {
 	return r.nextArguments("offset", r.offset, "limit", r.limit, "byte_offset", r.byteOffset, "byte_limit", r.byteLimit, "tail", r.tail, "pattern", r.pattern, "context", r.context, "query", r.query)
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseRequest(f *testing.F) {
 	for _, arguments := range []string{
 		`{"file_path":"/tmp/trunc/x","offset":5}`, `"x"`, `x`, `[{"path":"x","tail":"-5"}]`, `{"path":"x","limit":1e999,"pattern":"("}`,
 		`{"file_path":"a","File_Path":"b","query":[1,"x"]}`, `{"path":"\ud800"}`,

@@ -68,9 +68,9 @@ var exactArguments = []string{
 	`"query":"needle"`, `"query":"needle","limit":1`, `"query":"pin needle","limit":2`, `"query":"pin","byte_offset":140000`, `"query":"zebra"`,
 }
 
-// TestAnswersAreExact compares every answer with the one in testdata/answers.txt, byte
-// by byte. Run it with -update to write the file, and read the difference.
-func TestAnswersAreExact(t *testing.T) {
+// Every answer is the one in testdata/answers.txt, byte by byte. Run it with -update to write the file, and read the
+// difference.
+func TestTool_AnswersAreExact(t *testing.T) {
 	var got strings.Builder
 	for _, c := range exactContents {
 		for _, arguments := range exactArguments {

@@ -81,11 +81,10 @@ func lookFor(t *testing.T, s samples.Sample) (c tally) {
 	return c
 }
 
-// TestFactsAreFoundInTwoQueries looks for facts in results of every format. One half of the
-// formats was kept away while the ranking was chosen.
+// Half of the formats was held out while the ranking was chosen.
 //
 //claim:bench-08
-func TestFactsAreFoundInTwoQueries(t *testing.T) {
+func TestQuery_FindsFactsOfEveryFormat(t *testing.T) {
 	race.Skip(t, "ranks some megabytes")
 	var known, fresh tally
 	for i, kind := range samples.Kinds() {
@@ -110,9 +109,8 @@ func TestFactsAreFoundInTwoQueries(t *testing.T) {
 	}
 }
 
-// TestARareWordOutranksTheRest: a hash, an id, a number or a name that stands in one place leads
-// there, whatever else is asked.
-func TestARareWordOutranksTheRest(t *testing.T) {
+// A hash, id, number or name that is in one place leads there, whatever else the query has.
+func TestQuery_RareWordComesFirst(t *testing.T) {
 	r := random(t)
 	for _, kind := range samples.Kinds() {
 		s := samples.Make(kind, r, 30_000)
@@ -182,9 +180,8 @@ func TestQuery_AnswersAreSmall(t *testing.T) {
 	}
 }
 
-// TestARowIsFoundByTheWordsOfTheRowsBesideIt: whoever knows what stands above and below reads what is
-// between.
-func TestARowIsFoundByTheWordsOfTheRowsBesideIt(t *testing.T) {
+// A query with the words of the rows above and below finds the row between them.
+func TestQuery_FindsRowByWordsOfNeighbors(t *testing.T) {
 	r := random(t)
 	for _, form := range []struct{ head, row string }{
 		{"id,name,place,amount\n", "%d,%s,%s,%d\n"},
@@ -208,9 +205,9 @@ func TestARowIsFoundByTheWordsOfTheRowsBesideIt(t *testing.T) {
 	}
 }
 
-// TestARecordIsInOnePassage: rows of several lines, groups of blocks, documents, moments of a log, errors with their causes,
-// and elements, rows and functions that stand in one line are not cut apart, as far as records may be that long.
-func TestARecordIsInOnePassage(t *testing.T) {
+// Rows of several lines, groups of blocks, documents, log entries of one moment, errors with their causes, and
+// elements, rows and functions within one line are not cut, unless they are too long for a record.
+func TestSplitter_KeepsRecordsWhole(t *testing.T) {
 	r := random(t)
 	for name, form := range map[string]struct{ start, record, end string }{
 		"cells of several lines": {"id,note,amount\n", "%d,\"said \"\"no\"\",\n%s,\nand more\",17\n", ""},

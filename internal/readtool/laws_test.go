@@ -53,9 +53,8 @@ func wantAround(content string, around int) string {
 	return b.String()
 }
 
-// Matches with lines around them are shown exactly: long lines around are cut at a
-// character, and nothing else changes.
-func TestLinesAroundMatchesAreExact(t *testing.T) {
+// Long context lines are cut between characters. Nothing else changes.
+func TestSearch_ContextLinesAreExact(t *testing.T) {
 	r := random(t)
 	pieces := []string{"loud", "loud again", "quiet", "", "quiet\r", "loud\r", strings.Repeat("x", maxShown-1), strings.Repeat("x", maxShown),
 		strings.Repeat("x", maxShown+1), strings.Repeat("x", maxShown) + "\r", strings.Repeat("x", maxShown-1) + "天", strings.Repeat("x", maxShown-3) + "天",
@@ -80,7 +79,7 @@ func TestLinesAroundMatchesAreExact(t *testing.T) {
 	}
 }
 
-func TestMatchesAtACutAreDoubted(t *testing.T) {
+func TestPiece_MatchesAtCutAreUncertain(t *testing.T) {
 	const n = 100
 	for name, c := range map[string]struct {
 		joined bool
@@ -105,8 +104,7 @@ func TestMatchesAtACutAreDoubted(t *testing.T) {
 	}
 }
 
-// A call that names no path is told how to call.
-func TestACallWithoutAPathIsToldWhatToSay(t *testing.T) {
+func TestTool_CallWithoutPathIsToldArguments(t *testing.T) {
 	read := New(from(stored(t, "x"), Options{Name: "recall"}))
 	for _, arguments := range []string{``, `{}`, `{"file_path":" "}`, `{"offset":1}`, `[]`, `null`} {
 		require.Equal(t, `[recall] Say which saved result to read, as JSON: {"file_path": "the path that you were given"}. `+
@@ -114,9 +112,8 @@ func TestACallWithoutAPathIsToldWhatToSay(t *testing.T) {
 	}
 }
 
-// A search stops before the piece with which it would look at more than it may, and
-// goes on there.
-func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
+// A search stops before the piece with which it would exceed its limit, and continues there.
+func TestSearch_StopsAtMaxBytes(t *testing.T) {
 	content := "aaaa\nbbbb\ncccc\ndddd\n" // five bytes each, the newline included
 	for _, c := range []struct {
 		from, fromLine, most int64
@@ -136,15 +133,15 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// What one call looks at and remembers is bounded.
-func TestBoundsOfOneCall(t *testing.T) {
+// These bounds limit what one call reads and remembers.
+func TestTool_BoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 128 << 20, 16 << 20, 250_000, 1000, 20, 50}, []int{maxSearched, maxWork, maxRanked, maxRankedPassages, maxInstructions, maxContext, defaultMatches})
 	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, pieceMargin, maxAtOnce})
 	require.Equal(t, []int{20, 8, 2800, 4400, 600, 4000, 4 << 20}, []int{maxPassages, likelyPassages, answerBytes, nextAnswerBytes, passageBytes, recordBytes, maxRecords})
 }
 
-// Skipping lines counts them and their bytes, whatever the size of the buffer.
-func TestSkippedLinesAreCounted(t *testing.T) {
+// The counts do not depend on the size of the buffer.
+func TestLineScanner_SkipCountsLinesAndBytes(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, content := range []string{"", "\n", "a", "a\n", "a\nb", "\n\n", strings.Repeat("x", 32), "\n" + strings.Repeat("x", 16), long, long + "\n", long + "\n" + long, "\n" + long + "\n\n"} {
 		whole := strings.SplitAfter(content, "\n")
@@ -163,8 +160,8 @@ func TestSkippedLinesAreCounted(t *testing.T) {
 	require.ErrorIs(t, newLineScanner(iotest.ErrReader(boom)).skip(2), boom)
 }
 
-// Windows of lines at the start and at the end are as long as they may be.
-func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
+// Windows of lines at the start and at the end are as long as allowed.
+func TestTakeLines_FillsTheRoom(t *testing.T) {
 	for _, content := range []string{"a\nbb\nccc\n", "a\nbb\nccc", "\n\n\n", "天\n气", "x", "abcdefgh"} {
 		lines := strings.SplitAfter(content, "\n")
 		if lines[len(lines)-1] == "" {
@@ -203,8 +200,8 @@ func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
 	}
 }
 
-// Content that ends before the size that its store named is no whole content.
-func TestContentThatEndsEarlyIsAnError(t *testing.T) {
+// Content that ends before the size that its store reported is incomplete.
+func TestReadFull_ShortContentIsError(t *testing.T) {
 	for n := range 5 {
 		got, err := readFull(strings.NewReader("1234"[:n]), 4)
 		if n == 4 {
@@ -227,8 +224,8 @@ func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Content in memory is read by ranges like a stored one.
-func TestRangesOfWholeContent(t *testing.T) {
+// Ranges of content in memory are those of stored content.
+func TestContentSource_ReadsRanges(t *testing.T) {
 	const content = "0123456789"
 	for offset := range int64(13) {
 		for length := int64(-2); length < 13; length++ {
@@ -257,8 +254,8 @@ func TestRangesOfWholeContent(t *testing.T) {
 	require.ErrorIs(t, err, boom)
 }
 
-// A passage is a record, and says which lines it has and what it stands under.
-func TestPassagesAreRecords(t *testing.T) {
+// A passage is a record, with its line numbers and its heading.
+func TestSplitter_PassagesAreRecords(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string
 		want    []passage
@@ -307,9 +304,8 @@ func TestPassagesAreRecords(t *testing.T) {
 	require.ErrorIs(t, err, boom)
 }
 
-// Ranking goes on in another call once it has looked at as much as it may, and no
-// earlier.
-func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
+// Ranking stops once it has read its limit, and no earlier.
+func TestRankPassages_StopsAtMaxBytes(t *testing.T) {
 	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 7)
 	for _, c := range []struct{ from, most, searched int64 }{
 		{0, 1, 600}, {0, 1200, 1200}, {0, 1201, 1800}, {0, 4200, 4200}, {0, 99_999, 4200}, {600, 1200, 1800}, {600, 1201, 2400}, {900, 1, 1200}, {4200, 1, 4200},
@@ -328,8 +324,8 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// What was not ranked is for another call, which the answer names with all it needs.
-func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
+// The answer names the complete call that ranks the rest.
+func TestPassagesOf_NamesTheNextCall(t *testing.T) {
 	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 4000) + "needle\n"
 	for query, want := range map[string]string{
 		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
@@ -348,9 +344,8 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 	}
 }
 
-// Of a long line a match is shown with 100 bytes before it and after it, and at most
-// 200 bytes of a long match.
-func TestPiecesOfALongLineAreExact(t *testing.T) {
+// In a long line, a match is shown with 100 bytes before and after it. A long match is cut after 200 bytes.
+func TestSearch_PiecesOfLongLinesAreExact(t *testing.T) {
 	for _, c := range []struct {
 		before, match, behind int
 		from, to              int // of what is shown

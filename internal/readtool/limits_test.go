@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each limit of an answer has a call that just reaches it and one that goes beyond.
-func TestLimitsOfAnswers(t *testing.T) {
+// Each limit is tested with a call that just reaches it and one that exceeds it.
+func TestTool_AnswerLimits(t *testing.T) {
 	lines := strings.Repeat("needle\n", 3000)
 	count := func(content, arguments string, opts Options) (n int) {
 		opts = from(stored(t, content), opts)
@@ -49,7 +49,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 	}
 }
 
-func TestLimitsOfArguments(t *testing.T) {
+func TestTool_ArgumentLimits(t *testing.T) {
 	read := New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes}))
 	for _, argument := range []string{"pattern", "query"} {
 		for length, refused := range map[int]bool{4096/8 - 2: false, 4096/8 - 1: true} { // with its quotes

@@ -15,9 +15,8 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-// TestFollowingThePagesGivesTheExactContent is the promise of the package, for
-// every way of starting and every content.
-func TestFollowingThePagesGivesTheExactContent(t *testing.T) {
+// The pages add up to the exact content, for any start and any content.
+func TestPage_FollowingPagesGivesExactContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(30) {
 		content := hardContent(r)
@@ -83,7 +82,7 @@ func splits(s string, i int) bool {
 	return false
 }
 
-func TestTheTailAndWhatComesBeforeItGiveTheExactContent(t *testing.T) {
+func TestTail_WithEarlierPagesGivesExactContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(30) {
 		content := hardContent(r)
@@ -113,7 +112,7 @@ func TestTheTailAndWhatComesBeforeItGiveTheExactContent(t *testing.T) {
 	}
 }
 
-func TestWindowsOfLines(t *testing.T) {
+func TestPage_ReadsWindowsOfLines(t *testing.T) {
 	content := "one\ntwo\r\n\nfour\nfive"
 	read := New(from(stored(t, content), Options{}))
 	for _, c := range []struct{ arguments, want string }{
@@ -136,7 +135,7 @@ func TestWindowsOfLines(t *testing.T) {
 	}
 }
 
-func TestATailOfALongLineIsItsEnd(t *testing.T) {
+func TestTail_OfLongLineIsItsEnd(t *testing.T) {
 	content := "first\n" + strings.Repeat("长", 5000)
 	read := New(from(stored(t, content), Options{MaxBytes: MinMaxBytes}))
 	p := readPage(t, ask(t, read, `{"file_path":"`+testPath+`","tail":1}`))
@@ -145,7 +144,7 @@ func TestATailOfALongLineIsItsEnd(t *testing.T) {
 	require.Greater(t, len(p.content), 2000)
 }
 
-func TestWindowsPastTheEndSayHowMuchThereIs(t *testing.T) {
+func TestPage_PastEndNamesTheSize(t *testing.T) {
 	for _, store := range readers(stored(t, "one\ntwo\n")) {
 		read := New(from(store, Options{}))
 		for arguments, want := range map[string]string{
@@ -162,7 +161,7 @@ func TestWindowsPastTheEndSayHowMuchThereIs(t *testing.T) {
 	}
 }
 
-func TestEmptyContentIsSaidToBeEmpty(t *testing.T) {
+func TestPage_SaysThatContentIsEmpty(t *testing.T) {
 	for _, store := range readers(stored(t, "")) {
 		read := New(from(store, Options{}))
 		for _, rest := range []string{"", `,"tail":5`, `,"byte_offset":5`, `,"offset":5`} {
@@ -171,14 +170,14 @@ func TestEmptyContentIsSaidToBeEmpty(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNotTextAreAnnounced(t *testing.T) {
+func TestPage_AnnouncesInvalidUTF8(t *testing.T) {
 	read := New(from(stored(t, "ok\n\xff\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`"}`), "not UTF-8")
 	require.NotContains(t, ask(t, read, `{"file_path":"`+testPath+`","limit":1}`), "not UTF-8")
 }
 
 //claim:security-27
-func TestAFenceIsNeverInTheContent(t *testing.T) {
+func TestFence_IsNeverInContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range race.Cases(200) {
 		var b strings.Builder

@@ -60,7 +60,7 @@ func manual() string {
 	return b.String()
 }
 
-func TestTheBestPassageComesFirst(t *testing.T) {
+func TestQuery_BestPassageComesFirst(t *testing.T) {
 	content := manual()
 	for _, store := range readers(stored(t, content)) {
 		read := New(from(store, Options{}))
@@ -83,7 +83,7 @@ func TestTheBestPassageComesFirst(t *testing.T) {
 	}
 }
 
-func TestPassagesAreExactForAnyContent(t *testing.T) {
+func TestQuery_PassagesAreExactForAnyContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(100) {
 		content := hardContent(r)
@@ -105,7 +105,7 @@ func TestPassagesAreExactForAnyContent(t *testing.T) {
 	}
 }
 
-func TestASplitterLosesNothing(t *testing.T) {
+func TestSplitter_LosesNothing(t *testing.T) {
 	r := random(t)
 	for range race.Cases(200) {
 		content := hardContent(r)
@@ -127,7 +127,7 @@ func TestASplitterLosesNothing(t *testing.T) {
 	}
 }
 
-func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
+func TestRankPassages_ContinuesInAnotherCall(t *testing.T) {
 	content := manual()
 	v := readCall{ctx: t.Context(), req: request{query: "rotate"}}
 	calls := 0
@@ -144,16 +144,15 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	require.Contains(t, best[0].text, "rotate")
 }
 
-func TestAQueryWithoutAHitSaysSo(t *testing.T) {
+func TestQuery_SaysThatNothingMatches(t *testing.T) {
 	read := New(from(stored(t, "one\ntwo\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"three"}`), `No passage has a word of "three". Use`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"one two three"}`), `the passage that fits`)
 }
 
-// TestPassagesAreRankedByTheirWords: rare words count more than common ones, several more
-// than one, short passages more than long ones, whole words more than pieces, and those next
-// to a good one more than others.
-func TestPassagesAreRankedByTheirWords(t *testing.T) {
+// Rare words count more than common ones, several more than one, whole words more than parts; short passages rank
+// above long ones, and neighbors of a good one above others.
+func TestRanker_RanksPassagesByWords(t *testing.T) {
 	filler := "nothing of the kind is said about this here "
 	for query, texts := range map[string][]string{ // the best first
 		"rotate key":  {"rotate a key", "rotate it", "the key", "the key and all that is said of it, which is " + filler},
@@ -190,8 +189,8 @@ func TestPassagesAreRankedByTheirWords(t *testing.T) {
 	require.Equal(t, []string{"needle needle", "hay 2", "hay 1"}, []string{best[0].text, best[1].text, best[2].text})
 }
 
-// TestWhatIsHeldOfManyPassagesIsBounded: the best ones stay, in whatever order they come.
-func TestWhatIsHeldOfManyPassagesIsBounded(t *testing.T) {
+// The best passages are kept, in whatever order they come.
+func TestRanker_HoldsBoundedNumberOfPassages(t *testing.T) {
 	r := newRanker("needle hay")
 	for i := range 5 * maxHeld {
 		text := "hay and much else"
@@ -209,9 +208,9 @@ func TestWhatIsHeldOfManyPassagesIsBounded(t *testing.T) {
 	}
 }
 
-// TestASecondQueryGoesOnWithTheNextPassages: the calls that the answers name show every
-// passage that has a word of the query, once, and each answer is as large as a model can use.
-func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
+// The calls that the answers name show every passage with a word of the query exactly once. Each answer has a size
+// that a model can use.
+func TestQuery_ContinuesWithNextPassages(t *testing.T) {
 	var b strings.Builder
 	for i := range 900 {
 		fmt.Fprintf(&b, "Line %d of the report about %s.\n", i, []string{"signing keys", "gateways", "nothing"}[i/20%3])
@@ -248,7 +247,7 @@ func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
 	require.Contains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway","offset":700}`, testPath)), "No other passage")
 }
 
-func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {
+func TestQuery_FindsOtherFormsOfWords(t *testing.T) {
 	var b strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&b, "=== RUN   TestCase%d\n--- PASS: TestCase%d (0.00s)\n", i, i)
@@ -266,7 +265,7 @@ func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {
 	require.Contains(t, found[0].text, "TestRefund", "a piece of a word")
 }
 
-func TestPassagesOfJSONAreWholeRecords(t *testing.T) {
+func TestQuery_JSONPassagesAreWholeRecords(t *testing.T) {
 	var records []string
 	for i := range 500 {
 		records = append(records, fmt.Sprintf("{\n  \"id\": %d,\n  \"customer\": \"Customer %d\",\n  \"note\": \"a \\\"quoted\\\" word\"\n}", i, i*7))

@@ -71,7 +71,7 @@ func searched(t *testing.T, opts Options, arguments string) (found []shown) {
 	return found
 }
 
-func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
+func TestSearch_FindsEveryMatchingLineOnce(t *testing.T) {
 	r := random(t)
 	words := []string{"alpha", "beta", "", "x", "beta FAIL", "日本", "\xff", "FAIL", strings.Repeat("y", 300)}
 	for range race.Cases(30) {
@@ -96,7 +96,7 @@ func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
 	}
 }
 
-func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
+func TestSearch_ContextLinesAreShownOnce(t *testing.T) {
 	r := random(t)
 	for range race.Cases(30) {
 		var lines []string
@@ -136,9 +136,8 @@ func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
 	}
 }
 
-// TestEveryMatchInALongLineIsInAPiece also runs over lines that are longer than
-// what is looked at as a whole.
-func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
+// Some of the lines are too long to be searched as a whole.
+func TestSearch_ShowsEveryMatchInLongLines(t *testing.T) {
 	r := random(t)
 	for range race.Cases(80) {
 		content := longLines(r)
@@ -173,9 +172,8 @@ func searchFor(t *testing.T, text string, limit int, of searchRange, shown match
 	return s
 }
 
-// TestMatchesInALongLineAreThoseOfTheRegularExpression: looked for one at a time, from
-// anywhere, they are those that package regexp finds all at once.
-func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
+// Matches that are found one at a time, from any position, are those that package regexp finds at once.
+func TestFind_AgreesWithRegexp(t *testing.T) {
 	r := random(t)
 	patterns := []string{"a", "a*", "", "^a", "a$", `\ba+\b`, `\Bb`, "(?i)AB|b", "(?m)^b", "日", "[^a]+", "a.*b", "a.*?b", "(a|ab)(c|bcd)?", `\Qa`, `\z`, `\Ab?`, "(?s).b", "x{0}"}
 	for range race.Cases(500) {
@@ -208,11 +206,10 @@ func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
 	}
 }
 
-// TestASearchEndsSoonAfterItsContext: whatever the pattern and the lines, and not only for
-// the caller, but with all of its work.
+// All work ends soon after the context, for any pattern and any lines, not only the wait of the caller.
 //
 //claim:security-56
-func TestASearchEndsSoonAfterItsContext(t *testing.T) {
+func TestSearch_EndsSoonAfterContext(t *testing.T) {
 	race.Skip(t, "measures time")
 	const size = 8 << 20
 	for name, content := range map[string]string{
@@ -275,7 +272,7 @@ func covered(pieces []shown, at int) bool {
 	return false
 }
 
-func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
+func TestSearch_LineWithManyMatchesIsSearchedWhole(t *testing.T) {
 	content := strings.Repeat("a", 50_000)
 	pieces := searched(t, from(stored(t, content), Options{MaxBytes: DefaultMaxBytes}), `{"file_path":"`+testPath+`","pattern":"a","limit":2000}`)
 	end := 0
@@ -287,7 +284,7 @@ func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
 }
 
 //claim:security-13 security-56
-func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
+func TestSearch_ContinuesInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0
 	for from := int64(0); from >= 0; calls++ {
@@ -300,7 +297,7 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	require.Equal(t, 5, calls)
 }
 
-func TestAScannerYieldsLines(t *testing.T) {
+func TestLineScanner_YieldsLines(t *testing.T) {
 	for content, want := range map[string]int{"": 0, "\n": 1, "a": 1, "a\n": 1, "a\n\n": 2, "a\n\nb": 3} {
 		s := newLineScanner(strings.NewReader(content))
 		var got []string
@@ -319,7 +316,7 @@ func TestAScannerYieldsLines(t *testing.T) {
 	}
 }
 
-func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
+func TestLineScanner_YieldsOverlappingPieces(t *testing.T) {
 	line := bytes.Repeat([]byte("0123456789"), 30_000)
 	s := newLineScanner(bytes.NewReader(append(line, "\nshort"...)))
 	s.maxPiece, s.overlap = 100_000, 1000
@@ -341,7 +338,7 @@ func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
 	require.EqualValues(t, len(line), end)
 }
 
-func TestABadPatternIsExplained(t *testing.T) {
+func TestPattern_InvalidExpressionIsExplained(t *testing.T) {
 	read := New(from(stored(t, "x"), Options{}))
 	for pattern, why := range map[string]string{
 		"(x":          `missing closing ): "(x"`,
@@ -359,7 +356,7 @@ func TestABadPatternIsExplained(t *testing.T) {
 	}
 }
 
-func TestNoMatchSaysWhatWasSearched(t *testing.T) {
+func TestPattern_NoMatchSaysWhatWasSearched(t *testing.T) {
 	read := New(from(stored(t, "one\ntwo\nthree\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"four"}`), `No line matches "four". Each`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":2}`), `in bytes 4 to 14 of 14.`)

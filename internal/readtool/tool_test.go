@@ -25,7 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-func TestEinosOwnStoreCanBeRead(t *testing.T) {
+func TestTool_ReadsEinosInMemoryBackend(t *testing.T) {
 	files := filesystem.NewInMemoryBackend()
 	content := strings.Repeat("line\n", 10_000)
 	require.NoError(t, files.Write(t.Context(), &filesystem.WriteRequest{FilePath: testPath, Content: content}))
@@ -35,7 +35,7 @@ func TestEinosOwnStoreCanBeRead(t *testing.T) {
 		"its error has no type, so nothing is promised about what is there")
 }
 
-func TestInfoDescribesTheTool(t *testing.T) {
+func TestInfo_DescribesTheTool(t *testing.T) {
 	opts := from(backend.NewMemory(0), Options{Name: "recall", MaxBytes: 5000})
 	plain, err := New(opts).Info(t.Context())
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func renderings(w replyTexts, name string) (texts []string) {
 	return texts
 }
 
-func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
+func TestSentences_ExistInBothLanguages(t *testing.T) {
 	var lists [2][]string
 	for i, w := range []replyTexts{{sentences.English(), "read_file"}, {sentences.Chinese(), "read_file"}} {
 		lists[i] = w.Names()
@@ -110,7 +110,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 	require.Contains(t, lists[0], "page")
 }
 
-func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
+func TestTool_AnswersInChinese(t *testing.T) {
 	speakChinese(t)
 	content := strings.Repeat("第一行\nFAIL 第二行\n", 400) + strings.Repeat("长", 9000)
 	opts := from(stored(t, content), Options{MaxBytes: MinMaxBytes, MaxLines: 100})
@@ -128,7 +128,7 @@ func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 }
 
 //claim:store-24
-func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
+func TestTool_MissingFileNamesTheCallToRepeat(t *testing.T) {
 	m := stored(t, "secret")
 	for name, opts := range map[string]Options{
 		"missing":     from(backend.NewMemory(0), Options{}),
@@ -145,7 +145,7 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 }
 
 //claim:security-15
-func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
+func TestAllowBelow_AllowsOnlyPathsBelowRoots(t *testing.T) {
 	allowed := AllowBelow("/tmp/trunc", "offload/", "/srv/a/../b")
 	for filePath, want := range map[string]bool{
 		"/tmp/trunc/x": true, "/tmp/trunc/a/b": true, "/tmp//trunc/x": true, "offload/x": true, "./offload/x": true, "/srv/b/x": true,
@@ -159,9 +159,8 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	require.False(t, AllowBelow()("/anything"))
 }
 
-// TestWhatIsAllowedIsWhatIsRead: no other way to write a path leads past MayRead, also in a
-// store that takes paths as they are.
-func TestWhatIsAllowedIsWhatIsRead(t *testing.T) {
+// No other notation of a path gets around MayRead, even in a store that takes paths as they are.
+func TestMayRead_SeesThePathThatIsRead(t *testing.T) {
 	m := literal{"/ok/x": "fine", "/ok/../secret/x": "hidden", "/secret/x": "hidden", "ok/x": "hidden", "/ok/./x": "hidden", "secret/../ok/x": "hidden"}
 	read := New(from(m, Options{MayRead: func(p string) bool { return strings.HasPrefix(p, "/ok/") }}))
 	for _, p := range []string{"/ok/../secret/x", "/ok/..//secret/x", "/secret/x", "../secret/x", "ok/../../secret/x", "/okay/x", "", "/ok/..", "/ok", "ok/.."} {
@@ -188,7 +187,7 @@ func (l literal) Read(_ context.Context, req *filesystem.ReadRequest) (*filesyst
 }
 
 //claim:security-39
-func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
+func TestTool_DoesNotQuoteStoreErrors(t *testing.T) {
 	m := stored(t, strings.Repeat("some content\n", 5000))
 	for name, fault := range map[string]backendtest.Fault{
 		"fails":           {Mode: backendtest.Fail},
@@ -223,7 +222,7 @@ func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
+func TestTool_OnlyEndOfContextIsError(t *testing.T) {
 	m := stored(t, "content")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -272,7 +271,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestHugeContentIsReadInLittleMemory(t *testing.T) {
+func TestTool_ReadsHugeContentInLittleMemory(t *testing.T) {
 	race.Skip(t, "sync.Pool drops values at random, so that regexp allocates anew")
 	line := strings.Repeat("x", 99) + "\n"
 	read := New(from(endless{line: strings.Repeat(line, 1000), size: 64 << 20}, Options{}))
@@ -292,7 +291,7 @@ func TestHugeContentIsReadInLittleMemory(t *testing.T) {
 	}
 }
 
-func TestALongSearchEndsWithItsContext(t *testing.T) {
+func TestTool_LongCallsEndWithContext(t *testing.T) {
 	for _, arguments := range []string{`"pattern":"needle"`, `"offset":99999999`, `"query":"needle"`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -302,7 +301,7 @@ func TestALongSearchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestOneToolServesManyCallsAtOnce(t *testing.T) {
+func TestTool_ServesConcurrentCalls(t *testing.T) {
 	content := strings.Repeat("some line\n", 5000)
 	read := New(from(stored(t, content), Options{}))
 	asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"some","limit":3`, `,"query":"some"`, `,"offset":4000`}
@@ -324,7 +323,7 @@ func TestOneToolServesManyCallsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestLongArgumentsAreRefused(t *testing.T) {
+func TestTool_RejectsLongArguments(t *testing.T) {
 	read := New(from(stored(t, "x"), Options{MaxBytes: MinMaxBytes}))
 	for _, argument := range []string{"pattern", "query"} {
 		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("x", 600)))
@@ -358,7 +357,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-func TestJSONQueriesAreAnswered(t *testing.T) {
+func TestJSONQuery_IsAnswered(t *testing.T) {
 	type asked struct {
 		query, document string
 		most            int

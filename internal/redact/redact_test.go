@@ -16,7 +16,7 @@ import (
 
 const secret = "SECRET42"
 
-func TestAURLKeepsItsHost(t *testing.T) {
+func TestText_HidesSecretsInURLs(t *testing.T) {
 	for what, text := range map[string]string{
 		"query":      "http://h/p?api_key=" + secret,
 		"more":       `Post "https://h:1/p/q?a=1&k=` + secret + `#` + secret + `": dial`,
@@ -38,8 +38,8 @@ func TestAURLKeepsItsHost(t *testing.T) {
 	require.Equal(t, "see http://h/p, and mail a@b.c? #1", Text("see http://h/p, and mail a@b.c? #1"))
 }
 
-// Whoever reads an error wants to know what is wrong: words that are no secrets stay.
-func TestOrdinaryWordsStay(t *testing.T) {
+// Words that are no secrets stay, because readers of an error need them.
+func TestText_KeepsOrdinaryWords(t *testing.T) {
 	for _, text := range []string{
 		"", "401 Unauthorized", "the token is expired", "invalid_token", "unknown tool: search_files",
 		"the program ended with exit status 1: EOF (its last words: Error: Cannot find module '/usr/lib/node_modules/x/dist/index.js')",
@@ -50,7 +50,7 @@ func TestOrdinaryWordsStay(t *testing.T) {
 	}
 }
 
-func TestWhatLooksLikeAKeyGoes(t *testing.T) {
+func TestText_HidesWhatLooksLikeKeys(t *testing.T) {
 	for _, text := range []string{
 		"invalid token: " + secret, `{"api_key":"` + secret + `"}`, `{\"access_token\": \"` + secret + `\"}`, "X-Api-Key=" + secret, "password = '" + secret + " with spaces'",
 		"Authorization: Bearer " + secret, "bad header Bearer " + secret, "Basic U0VDUkVUNDI" + secret, "cookie: sid=" + secret,
@@ -61,8 +61,8 @@ func TestWhatLooksLikeAKeyGoes(t *testing.T) {
 	}
 }
 
-// A server may repeat what it was sent in any notation.
-func TestKnownSecretsGoInEveryNotation(t *testing.T) {
+// A server may repeat what it received in any notation.
+func TestText_HidesKnownSecretsInEveryNotation(t *testing.T) {
 	for _, value := range []string{"plain", `qu"ote\s`, "sp ace/slash?&=", "日本 語", "tab\tline\n"} {
 		quoted, err := json.Marshal(value)
 		require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestKnownSecretsGoInEveryNotation(t *testing.T) {
 	require.Equal(t, "… and …", Text("longer and long", "long", "longer"), "the longer one first")
 }
 
-func TestWhereSecretsAre(t *testing.T) {
+func TestInURL_AndOtherSourcesFindSecrets(t *testing.T) {
 	text := func(values []string) string {
 		return Text("key-one key-two key-tre u-name pass-word /usr/lib X", values...)
 	}
@@ -91,8 +91,8 @@ func TestWhereSecretsAre(t *testing.T) {
 	require.Equal(t, "… … key-tre u-name pass-word /usr/lib X", text(InArguments([]string{"-y", "/usr/lib", "--api-key=key-one", "--token", "key-two", "X"})))
 }
 
-// TestARuleIsAskedAboutAllThatItTakes: about random texts, made of the pieces that rules look for.
-func TestARuleIsAskedAboutAllThatItTakes(t *testing.T) {
+// If the pattern of a rule matches, its mayMatch is true. The texts are random, made of pieces that rules look for.
+func TestRules_MayMatchCoversPattern(t *testing.T) {
 	pieces := []string{"https", "://", "u:p", "@", "host", "/", "?", "#", "q=1", " ", "Bearer", "bAſic", "BASIC ", ":", "=", `"`, "'", `\`, "abcdef012345", "SECRET", "toKen", "api_\u212aey", "paſſword", "passphrase",
 		"authorization", "credentials", "Cookie", "signature", "private-key", "sk-", "ghp_", "glpat", "xoxb-", "AKIA", "eyJ", ".", "0123456789abcdefghij", "日本"}
 	seed := rand.Uint64()

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The comparison with a tokenizer is in tokentest, a module of its own. The counts
-// here are o200k's of each text twenty times.
-func TestTextsOfEveryKindAreEstimated(t *testing.T) {
+// Package tokentest, a separate module, compares with a tokenizer. The counts here are those of o200k for each text
+// twenty times.
+func TestEstimate_TextsOfEveryKind(t *testing.T) {
 	for text, tokens := range map[string]int{
 		"The middleware stores the whole result and shows the model its beginning and its end. ":                               321,
 		"func (s *Store) Read(ctx context.Context, path string) ([]byte, error) {\n\treturn nil, ErrNotFound\n}\n":             560,
@@ -32,7 +32,7 @@ func TestTextsOfEveryKindAreEstimated(t *testing.T) {
 	}
 }
 
-func TestTheTablesHaveEveryCell(t *testing.T) {
+func TestWeights_HaveEveryCell(t *testing.T) {
 	require.Len(t, weights, Cells)
 	require.Len(t, rarity, Pairs)
 	for i := range weights {
@@ -41,8 +41,8 @@ func TestTheTablesHaveEveryCell(t *testing.T) {
 	require.Empty(t, strings.Trim(rarity, "01234567"))
 }
 
-// Whatever a text holds, no byte is more than a token, and nothing fails.
-func TestAnyBytesHaveAnEstimate(t *testing.T) {
+// The estimate is at most one token per byte.
+func TestEstimate_AcceptsAnyBytes(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	require.Zero(t, Estimate(""))
@@ -58,12 +58,12 @@ func TestAnyBytesHaveAnEstimate(t *testing.T) {
 	}
 }
 
-func TestEstimatingAllocatesNothing(t *testing.T) {
+func TestEstimate_AllocatesNothing(t *testing.T) {
 	text := strings.Repeat("some text, 12 of it; 中文\n", 100)
 	require.Zero(t, testing.AllocsPerRun(10, func() { Estimate(text) }))
 }
 
-func TestAProvidersCountsCorrectEstimates(t *testing.T) {
+func TestCorrection_FollowsReportedCounts(t *testing.T) {
 	var c Correction
 	require.Equal(t, 1., c.Factor())
 	for _, step := range []struct {
@@ -90,7 +90,7 @@ func BenchmarkEstimate(b *testing.B) {
 	}
 }
 
-func TestRememberedTextsHaveTheirEstimate(t *testing.T) {
+func TestOf_ReturnsEstimateOfRememberedTexts(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 2))
 	texts := make([]string, 40_000) // more than some sets have room for

@@ -35,7 +35,7 @@ func fromJSON(t *testing.T, text string) *schema.ParamsOneOf {
 	return schema.NewParamsOneOfByJSONSchema(s)
 }
 
-func TestNamesAreThoseOfTheFirstLevel(t *testing.T) {
+func TestNames_ListFirstLevelOnly(t *testing.T) {
 	p, _ := made(t)
 	require.Equal(t, []string{"query", "tags", "where"}, Names(p))
 	require.Equal(t, []string{"z", "a", "m"}, Names(fromJSON(t, `{"properties":{"z":{"properties":{"inner":{}}},"a":{},"m":{}}}`)), "in the schema's order")
@@ -69,9 +69,9 @@ func wide(n int) *schema.ParamsOneOf {
 	return schema.NewParamsOneOfByParams(params)
 }
 
-// On each side of each bound. Eino's own description takes one level of the schema, the
-// object that the parameters are in.
-func TestBoundsOfDescribedParameters(t *testing.T) {
+// Both sides of each bound are tested. Eino's own description takes one level of the schema, the object that holds
+// the parameters.
+func TestDescribed_StopsAtBounds(t *testing.T) {
 	for _, lists := range []bool{false, true} {
 		p := chain(MaxDepth-1, lists)
 		require.Equal(t, len(asJSON(t, p)), Bytes(p))
@@ -103,9 +103,8 @@ func TestBoundsOfDescribedParameters(t *testing.T) {
 	require.Equal(t, len(asJSON(t, p)), Bytes(p), "the object is one more")
 }
 
-// A schema as JSON is measured whole within the bounds, and by its names, titles and
-// descriptions beyond them.
-func TestBoundsOfSchemas(t *testing.T) {
+// A schema as JSON is measured whole within the bounds, and by its names, titles and descriptions beyond them.
+func TestBytes_BeyondBoundsCountsOnlyTexts(t *testing.T) {
 	nested := func(n int) *schema.ParamsOneOf {
 		return fromJSON(t, strings.Repeat(`{"description":"level","items":`, n-1)+`{"description":"level"}`+strings.Repeat("}", n-1))
 	}
@@ -122,8 +121,8 @@ func TestBoundsOfSchemas(t *testing.T) {
 	require.Equal(t, 3+7*MaxNodes, Bytes(flat(MaxNodes)), "the names, and the first description")
 }
 
-// Every place where a schema may hold another one is looked at.
-func TestEveryPartOfASchemaIsLookedAt(t *testing.T) {
+// Every keyword that may hold another schema is visited.
+func TestWalk_VisitsEveryPartOfSchema(t *testing.T) {
 	deep := strings.Repeat(`{"not":`, MaxDepth) + `{}` + strings.Repeat("}", MaxDepth)
 	for _, holder := range []string{
 		`"properties":{"a":%s}`, `"allOf":[%s]`, `"anyOf":[{},%s]`, `"oneOf":[%s]`, `"prefixItems":[%s]`, `"dependentSchemas":{"a":%s}`,
@@ -144,11 +143,11 @@ func TestEveryPartOfASchemaIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestTheBoundsOfSchemasAreAsDocumented(t *testing.T) {
+func TestMaxDepth_AndMaxNodesAreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{64, 20_000}, []int{MaxDepth, MaxNodes})
 }
 
-func TestAParameterWithoutInfoIsPassedOver(t *testing.T) {
+func TestDescribed_SkipsParametersWithoutInfo(t *testing.T) {
 	seen, all := described(schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"none": nil, "some": {Type: schema.String, Desc: "words"}}))
 	require.True(t, all)
 	require.Equal(t, len("none")+len("some")+len("words"), seen)

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Work is a pattern's instructions times the bytes it is matched with.
+// The work of a pattern is its instructions times the bytes it is matched with.
 //
 //claim:security-19
-func TestTheWorkOfCheckingArgumentsIsBounded(t *testing.T) {
+func TestValidate_WorkIsBounded(t *testing.T) {
 	const slow = `^([a-z]{1,20}[0-9]?){20}$`
 	n, ok := instructions(slow)
 	require.True(t, ok)
@@ -82,8 +82,8 @@ func encodeText(s string) string {
 	return string(b)
 }
 
-// A word that is data is not a pattern, whatever it says.
-func TestOnlyPatternsCountAsPatterns(t *testing.T) {
+// A member named "pattern" within data is not a pattern.
+func TestCompile_IgnoresPatternsInData(t *testing.T) {
 	c := Compile(`{"properties":{"pattern":{"type":"string","enum":["(","a"]},"a":{"default":{"pattern":"("}}},"patternProperties":{"^n":{"type":"integer"}}}`)
 	require.NotNil(t, c)
 	require.NoError(t, c.Validate(map[string]any{"pattern": "(", "n": int64(1)}))

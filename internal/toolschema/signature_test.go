@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSignatureIsALineOfTypeScript(t *testing.T) {
+func TestSignature_IsLineOfTypeScript(t *testing.T) {
 	for _, c := range []struct{ name, about, params, returns, want string }{
 		{"list_orders", "Orders of a\ncustomer.", `{"type":"object","properties":{"page":{"type":"integer"},"customer":{"type":"number","description":"its id"}},"required":["customer"]}`,
 			`{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"total":{"type":"number"}},"required":["id","total"]}}`,
@@ -42,14 +42,14 @@ func TestOneLine_EndsWithClause(t *testing.T) {
 	}
 }
 
-func TestSignatureIsBounded(t *testing.T) {
+func TestSignature_IsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 2000) + `{}` + strings.Repeat(`}`, 2000)
 	require.Less(t, len(Signature("a", strings.Repeat("中", 5000), deep, deep)), 500)
 	wide := `{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"a`+strings.Repeat("b", 200)+`":{"type":"string"},`, 1), ",") + `}}`
 	require.Less(t, len(Signature("a", "", wide, wide)), 4000)
 }
 
-func TestShapeNamesTypesAndNoValue(t *testing.T) {
+func TestShape_NamesTypesWithoutValues(t *testing.T) {
 	for text, want := range map[string]string{
 		`[{"id":1,"secret":"x","tags":["a"],"none":null,"ok":true}]`: `{id: number, none: null, ok: boolean, secret: string, tags: string[]}[]`,
 		`{"a":{"b":{"c":{"d":{"e":1}}}}}`:                            `{a: {b: {c: {d: object}}}}`,

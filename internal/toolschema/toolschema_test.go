@@ -31,7 +31,7 @@ func made(t *testing.T) (*schema.ParamsOneOf, string) {
 	return p, string(text)
 }
 
-func TestBytesIsTheLengthAsJSON(t *testing.T) {
+func TestBytes_IsLengthAsJSON(t *testing.T) {
 	p, want := made(t)
 	if got := Bytes(p); got != len(want) {
 		t.Errorf("Bytes = %d, want %d", got, len(want))
@@ -48,9 +48,8 @@ func TestBytesIsTheLengthAsJSON(t *testing.T) {
 	}
 }
 
-// Each of these would overflow the stack, which no recover can mend, or take for
-// ever.
-func TestASchemaThatContainsItselfIsMeasuredWithinBounds(t *testing.T) {
+// Without bounds, each of these would overflow the stack, which cannot be recovered from, or take forever.
+func TestBytes_RecursiveSchemaIsBounded(t *testing.T) {
 	const desc = "contains itself"
 	self := &schema.ParameterInfo{Type: schema.Object, Desc: desc}
 	self.SubParams = map[string]*schema.ParameterInfo{"again": self}

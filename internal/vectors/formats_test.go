@@ -12,8 +12,8 @@ import (
 	"github.com/einolean/einolean/internal/vectors"
 )
 
-// Vectors that an earlier build has stored are those of the same texts. The samples are of package formats.
-func TestVectorsOfAnotherBuildAreRead(t *testing.T) {
+// The samples are in package formats.
+func TestDecode_ReadsSamplesOfEarlierBuilds(t *testing.T) {
 	texts, rows := []string{"send a mail", "delete a file", "删除文件"}, [][]float64{{1, 0, 0.5}, {0, 1, -0.25}, {0.5, 0.5, 0}}
 	var keys []vectors.Key
 	set := &vectors.Set{}

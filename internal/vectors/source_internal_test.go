@@ -11,8 +11,8 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 )
 
-// Others may write into the store: only the files of this source are read.
-func TestOnlyFilesOfASourceAreRead(t *testing.T) {
+// Others may write into the store.
+func TestSource_ReadsOnlyItsOwnFiles(t *testing.T) {
 	s := Source{Model: "m"}
 	require.True(t, s.isVersion(s.path([]Key{KeyOf("a")})))
 	require.False(t, s.isVersion(Source{Model: "other"}.path(nil)))

@@ -47,7 +47,7 @@ func deviations(q []float64, all [][]float64, at int) float64 {
 	return (cosine(q, all[at]) - mean) / math.Sqrt(variance)
 }
 
-func TestNearestComparesByCosine(t *testing.T) {
+func TestNearest_RanksByCosine(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -94,7 +94,7 @@ func TestNearestComparesByCosine(t *testing.T) {
 	require.Len(t, found, 300)
 }
 
-func TestVectorsThatCannotBeUsedAreRefused(t *testing.T) {
+func TestSet_RejectsUnusableVectors(t *testing.T) {
 	var s Set
 	for _, v := range [][]float64{nil, make([]float64, MaxDimensions+1)} {
 		require.Error(t, s.Add(v))
@@ -109,8 +109,8 @@ func TestVectorsThatCannotBeUsedAreRefused(t *testing.T) {
 	require.Equal(t, 1, s.Len())
 }
 
-// A tool whose vector is of no use is like no query, and the others are found.
-func TestVectorsWithoutADirectionAreLikeNothing(t *testing.T) {
+// A tool with an unusable vector matches no query, and the others are found.
+func TestNearest_VectorsWithoutDirectionMatchNothing(t *testing.T) {
 	for _, v := range [][]float64{{0, 0}, {1, math.NaN()}, {math.Inf(1), 1}, {math.MaxFloat64, 1}} {
 		var s Set
 		require.True(t, s.IsWhole())
@@ -126,7 +126,7 @@ func TestVectorsWithoutADirectionAreLikeNothing(t *testing.T) {
 	}
 }
 
-func TestCosine(t *testing.T) {
+func TestCosine_UnusableVectorsGiveZero(t *testing.T) {
 	require.InDelta(t, 1, Cosine([]float64{1, 2}, []float64{2, 4}), 1e-12)
 	require.InDelta(t, -1, Cosine([]float64{1, 2}, []float64{-1, -2}), 1e-12)
 	for _, v := range [][]float64{nil, {0, 0}, {1}, {math.NaN(), 1}, {math.Inf(1), 1}} {
@@ -134,8 +134,8 @@ func TestCosine(t *testing.T) {
 	}
 }
 
-// What a store holds may be written by others.
-func TestHostileRecordsAreRefused(t *testing.T) {
+// Others may write into the store.
+func TestDecode_RejectsHostileRecords(t *testing.T) {
 	written := func(n, dim int, body []byte) string {
 		return fmt.Sprintf("%s %d %d %x\n%s\n", format, n, dim, sha256.Sum256(body), base64.StdEncoding.EncodeToString(body))
 	}
@@ -155,7 +155,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestDecode_ReadsEncodedAndRejectsDamaged(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 200} {
 		var s Set

@@ -22,11 +22,12 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestAHistoryThatEinoClearedIsSentWholeOnce(t *testing.T) {
-	both(t, einoCleared[*schema.Message], einoCleared[*schema.AgenticMessage])
+func TestReduction_HistoryClearedByEinoIsResentOnce(t *testing.T) {
+	both(t, testReductionHistoryClearedByEinoIsResentOnce[*schema.Message],
+		testReductionHistoryClearedByEinoIsResentOnce[*schema.AgenticMessage])
 }
 
-func einoCleared[M adk.MessageType](t *testing.T, stream bool) {
+func testReductionHistoryClearedByEinoIsResentOnce[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.own(tools(page, "read")...)
 	kept := store.NewMemory(1 << 24)
@@ -47,11 +48,12 @@ func einoCleared[M adk.MessageType](t *testing.T, stream bool) {
 	require.NotEmpty(t, seen[0].BuiltOn)
 }
 
-func TestASessionOlderThanTheMiddlewareIsSentWholeOnce(t *testing.T) {
-	both(t, olderSession[*schema.Message], olderSession[*schema.AgenticMessage])
+func TestToolsearch_OlderSessionIsResentOnce(t *testing.T) {
+	both(t, testToolsearchOlderSessionIsResentOnce[*schema.Message],
+		testToolsearchOlderSessionIsResentOnce[*schema.AgenticMessage])
 }
 
-func olderSession[M adk.MessageType](t *testing.T, stream bool) {
+func testToolsearchOlderSessionIsResentOnce[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.own(tools(short, "read")...)
 	c.ask("Hello?", Turn{Text: "Hello."})
@@ -70,11 +72,12 @@ func olderSession[M adk.MessageType](t *testing.T, stream bool) {
 	require.True(t, seen[0].Shows("maps"))
 }
 
-func TestSearchCallNeverRestartsASession(t *testing.T) {
-	both(t, searchCall[*schema.Message], searchCall[*schema.AgenticMessage])
+func TestSearchCall_NeverRestartsSession(t *testing.T) {
+	both(t, testSearchCallNeverRestartsSession[*schema.Message],
+		testSearchCallNeverRestartsSession[*schema.AgenticMessage])
 }
 
-func searchCall[M adk.MessageType](t *testing.T, stream bool) {
+func testSearchCallNeverRestartsSession[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.search(toolsearch.Config{Protocol: toolsearch.SearchCall})
 	seen := c.ask("Weather?", calls(find("weather")), calls(Call{"call_tool", `{"name":"weather","arguments":{"value":"Rome"}}`}), Turn{Text: "Sunny."})
@@ -86,11 +89,14 @@ func searchCall[M adk.MessageType](t *testing.T, stream bool) {
 	}
 }
 
-func TestARunThatWaitedGoesOn(t *testing.T) {
+func TestResume_InterruptedRunContinues(t *testing.T) {
 	for _, first := range []string{"toolsearch", "reduction"} {
 		t.Run(first+" first", func(t *testing.T) {
-			both(t, func(t *testing.T, stream bool) { waits[*schema.Message](t, stream, first) },
-				func(t *testing.T, stream bool) { waits[*schema.AgenticMessage](t, stream, first) })
+			both(t, func(t *testing.T, stream bool) {
+				testResumeInterruptedRunContinues[*schema.Message](t, stream, first)
+			}, func(t *testing.T, stream bool) {
+				testResumeInterruptedRunContinues[*schema.AgenticMessage](t, stream, first)
+			})
 		})
 	}
 }
@@ -121,7 +127,7 @@ func (a asks) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (str
 	return "yes", nil
 }
 
-func waits[M adk.MessageType](t *testing.T, stream bool, first string) {
+func testResumeInterruptedRunContinues[M adk.MessageType](t *testing.T, stream bool, first string) {
 	c := newChat[M](t, stream)
 	c.own(append(tools(page, "read"), asks{says{name: "ask"}})...)
 	kept, files := &memory{}, store.NewMemory(1<<24)

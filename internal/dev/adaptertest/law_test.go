@@ -25,10 +25,9 @@ import (
 
 const conversations = 60 // of each adapter
 
-// For every request of random conversations: what the model is shown, with what the
-// server kept, is what the agent means to send, each text and each tool; and if that
-// is the last request and its answer with something added, it builds on that answer.
-func TestTheModelSeesWhatTheAgentMeansAndSessionsGoOn(t *testing.T) {
+// In each request of random conversations, the request and what the server kept add up to what the agent means to
+// send, each text and each tool. A request that extends the last request and its answer builds on that answer.
+func TestSessions_ModelSeesWhatAgentSends(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		seed = s

@@ -15,11 +15,12 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestAFoundToolArrives(t *testing.T) {
-	both(t, foundToolArrives[*schema.Message], foundToolArrives[*schema.AgenticMessage])
+func TestToolsearch_FoundToolReachesModel(t *testing.T) {
+	both(t, testToolsearchFoundToolReachesModel[*schema.Message],
+		testToolsearchFoundToolReachesModel[*schema.AgenticMessage])
 }
 
-func foundToolArrives[M adk.MessageType](t *testing.T, stream bool) {
+func testToolsearchFoundToolReachesModel[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.search(toolsearch.Config{})
 	first := c.ask("Weather?", calls(find("weather"), find("mail")), calls(use("weather", "Rome")), Turn{Text: "Sunny."})
@@ -42,8 +43,8 @@ func foundToolArrives[M adk.MessageType](t *testing.T, stream bool) {
 	require.NotEmpty(t, third[2].BuiltOn)
 }
 
-func TestWhatWasClearedIsGone(t *testing.T) {
-	both(t, clearedIsGone[*schema.Message], clearedIsGone[*schema.AgenticMessage])
+func TestReduction_ClearedResultIsGone(t *testing.T) {
+	both(t, testReductionClearedResultIsGone[*schema.Message], testReductionClearedResultIsGone[*schema.AgenticMessage])
 }
 
 // page is a result that is large enough to be cleared, and says which one it is.
@@ -54,7 +55,7 @@ func page(_, args string) string {
 // opening is how the page of a value begins.
 func opening(value string) string { return page("", use("read", value).Args)[:25] }
 
-func clearedIsGone[M adk.MessageType](t *testing.T, stream bool) {
+func testReductionClearedResultIsGone[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.own(tools(page, "read")...)
 	c.reduce(reduction.TypedConfig[M]{MaxTokensForClear: 1500})

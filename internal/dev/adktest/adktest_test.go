@@ -15,11 +15,12 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
-func TestScriptRunsOnBothMessageTypesAndAllToolForms(t *testing.T) {
-	adktest.Both(t, runsScript[*schema.Message], runsScript[*schema.AgenticMessage])
+func TestScript_RunsAllMessageTypesAndToolForms(t *testing.T) {
+	adktest.Both(t, testScriptRunsAllMessageTypesAndToolForms[*schema.Message],
+		testScriptRunsAllMessageTypesAndToolForms[*schema.AgenticMessage])
 }
 
-func runsScript[M adk.MessageType](t *testing.T, streaming bool) {
+func testScriptRunsAllMessageTypesAndToolForms[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "t", Args: `{"value":"x"}`}), adktest.Say("bye now"))

@@ -117,9 +117,8 @@ func (w wiper) DeleteUnused(ctx context.Context, _ string, _ time.Time) (int, in
 	return w.Memory.DeleteUnused(ctx, "", tomorrow())
 }
 
-// TestChildRunsTheSuiteOnABrokenStore is only for the child processes of
-// TestSuiteFindsBrokenStores.
-func TestChildRunsTheSuiteOnABrokenStore(t *testing.T) {
+// It runs only in the child processes of TestRun_FailsForBrokenStores and TestRun_FailsOnlyTheBrokenLaws.
+func TestRun_ChildProcess(t *testing.T) {
 	b, ok := allBroken()[os.Getenv(brokenEnv)]
 	if !ok {
 		t.Skip("not a child process")
@@ -134,7 +133,7 @@ func allBroken() map[string]broken {
 	return all
 }
 
-var failedLaw = regexp.MustCompile(`(?m)^    --- FAIL: TestChildRunsTheSuiteOnABrokenStore/([^/\s]+) `)
+var failedLaw = regexp.MustCompile(`(?m)^    --- FAIL: TestRun_ChildProcess/([^/\s]+) `)
 
 // failedLaws are the laws that a run of the suite found broken.
 func failedLaws(out []byte) (laws []string) {
@@ -144,9 +143,8 @@ func failedLaws(out []byte) (laws []string) {
 	return laws
 }
 
-// TestSuiteTellsBrokenStoresApart: each fault of CreateFirstFree, of reading and of deleting
-// breaks the laws that speak of it, and no others.
-func TestSuiteTellsBrokenStoresApart(t *testing.T) {
+// Each fault of CreateFirstFree, reading and deleting breaks the laws about it and no others.
+func TestRun_FailsOnlyTheBrokenLaws(t *testing.T) {
 	race.Skip(t, "starts a process for each broken store")
 	kinds := maps.Clone(brokenAnyStores)
 	maps.Copy(kinds, brokenReaders)
@@ -162,12 +160,12 @@ func TestSuiteTellsBrokenStoresApart(t *testing.T) {
 
 func runOnBroken(t *testing.T, kind string) ([]byte, error) {
 	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildRunsTheSuiteOnABrokenStore$", "-test.v")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRun_ChildProcess$", "-test.v")
 	child.Env = append(os.Environ(), brokenEnv+"="+kind)
 	return child.CombinedOutput()
 }
 
-func TestSuiteFindsBrokenStores(t *testing.T) {
+func TestRun_FailsForBrokenStores(t *testing.T) {
 	race.Skip(t, "starts a process for each broken store")
 	for _, kind := range slices.Sorted(maps.Keys(brokenStores)) {
 		t.Run(kind, func(t *testing.T) {
@@ -175,7 +173,7 @@ func TestSuiteFindsBrokenStores(t *testing.T) {
 			out, err := runOnBroken(t, kind)
 			require.Error(t, err, "the suite passes a store that %s", kind)
 			for _, law := range brokenStores[kind].fails {
-				require.Contains(t, string(out), "--- FAIL: TestChildRunsTheSuiteOnABrokenStore/"+strings.ReplaceAll(law, " ", "_"))
+				require.Contains(t, string(out), "--- FAIL: TestRun_ChildProcess/"+strings.ReplaceAll(law, " ", "_"))
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func kept(t *testing.T, m *backend.Memory) string {
 	return got.Content
 }
 
-func TestFaultsDoWhatTheySay(t *testing.T) {
+func TestFaulty_AppliesEachModeToWrites(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault Fault
 		want  error
@@ -57,7 +57,7 @@ func TestFaultsDoWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestHangEndsWithTheContext(t *testing.T) {
+func TestHang_EndsWithContext(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), Every(Fault{Mode: Hang}))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -66,7 +66,7 @@ func TestHangEndsWithTheContext(t *testing.T) {
 	require.ErrorIs(t, <-done, context.Canceled)
 }
 
-func TestSlowWaitsForItsGate(t *testing.T) {
+func TestSlow_WaitsForGate(t *testing.T) {
 	m, gate := backend.NewMemory(0), make(chan struct{})
 	f := NewFaulty(m, Every(Fault{Mode: Slow, Gate: gate}))
 	done := make(chan error)
@@ -77,7 +77,7 @@ func TestSlowWaitsForItsGate(t *testing.T) {
 	require.Equal(t, "x", kept(t, m))
 }
 
-func TestOnlyTheNthCallGoesWrong(t *testing.T) {
+func TestNth_OnlyThatCallFails(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), Nth(OpWrite, 2, Fault{Mode: Panic}))
 	require.NoError(t, writeTo(t.Context(), f, "1"))
 	require.PanicsWithValue(t, ErrInjected, func() { _ = writeTo(t.Context(), f, "2") })
@@ -87,7 +87,7 @@ func TestOnlyTheNthCallGoesWrong(t *testing.T) {
 	require.Equal(t, Call{Op: OpWrite, N: 2, Path: "f"}, f.Calls()[1])
 }
 
-func TestFaultsApplyToReads(t *testing.T) {
+func TestFaulty_AppliesModesToReads(t *testing.T) {
 	m := backend.NewMemory(0)
 	require.NoError(t, writeTo(t.Context(), m, "content"))
 
@@ -110,7 +110,7 @@ func TestFaultsApplyToReads(t *testing.T) {
 	require.Equal(t, "content", kept(t, m))
 }
 
-func TestCapabilitiesCanBeHidden(t *testing.T) {
+func TestFaulty_HidesReaderInterfaces(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), nil)
 	_, reads := f.WriteOnly().(store.Reader)
 	_, ranges := any(f.ReadWrite()).(store.RangeReader)

@@ -360,8 +360,8 @@ func compare[M adk.MessageType](t testing.TB, p plan, c *counts) {
 	c.inMemory += memory.broken()
 }
 
-// A session goes on as if its history had stayed in memory, whatever handlers stand beside ours.
-func TestRandomSessionsGoOnAsIfTheyHadStayedInMemory(t *testing.T) {
+// A resumed session continues as if its history had stayed in memory, with any handlers beside ours.
+func TestSessions_ResumeAsIfKeptInMemory(t *testing.T) {
 	n, seed := 60, uint64(time.Now().UnixNano())
 	if s := os.Getenv("EINOLEAN_SESSIONS"); s != "" {
 		n, _ = strconv.Atoi(s)

@@ -26,7 +26,7 @@ func (l *listener) Errorf(format string, args ...any) {
 	l.said = append(l.said, fmt.Sprintf(format, args...))
 }
 
-func TestAChangeIsShownAndIsWrittenWhenAsked(t *testing.T) {
+func TestCheck_ShowsDifferencesAndUpdatesFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deep", "golden.txt")
 	l := &listener{TB: t}
 	t.Setenv(golden.Update, "")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestATestRunsInAProcessOfItsOwn(t *testing.T) {
+func TestCommand_RunsTestInAnotherProcess(t *testing.T) {
 	if name := Case(); name != "" {
 		fmt.Println("case", name, "of", os.Getppid())
 		if name == "fails" {
@@ -36,7 +36,7 @@ type failure struct {
 
 func (f *failure) Fatalf(string, ...any) { f.failed = true }
 
-func TestATestAloneFailsWithItsProcess(t *testing.T) {
+func TestAlone_FailsWithItsProcess(t *testing.T) {
 	f := &failure{TB: t}
 	if Alone(f) {
 		t.Fatal("as it should")
@@ -46,7 +46,7 @@ func TestATestAloneFailsWithItsProcess(t *testing.T) {
 	}
 }
 
-func TestATestAloneRunsOnceMore(t *testing.T) {
+func TestAlone_IsTrueOnlyInItsProcess(t *testing.T) {
 	if alone := Alone(t); alone != (Case() != "") {
 		t.Errorf("alone: %v, in the case %q", alone, Case())
 	}

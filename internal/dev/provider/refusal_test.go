@@ -30,7 +30,7 @@ func messagesBody(tools, conversation string) string {
 	return `{"model": "m", "max_tokens": 9, "tools": [` + tools + `], "messages": [` + conversation + `]}`
 }
 
-func TestMessagesAreRefusedAsAnthropicRefusesThem(t *testing.T) {
+func TestAnthropic_RejectsInvalidRequests(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"a conversation with a call and its result":         {messagesBody(plainTool, hello+","+use+","+result), ""},
 		"a deferred tool beside one that is not":            {messagesBody(plainTool+","+deferredTool, hello), ""},
@@ -88,7 +88,7 @@ func responsesBody(tools, input string) string {
 	return `{"model": "m", "tools": [` + tools + `], "input": [` + input + `]}`
 }
 
-func TestResponsesAreRefusedAsOpenAIRefusesThem(t *testing.T) {
+func TestOpenAI_RejectsInvalidRequests(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"a call and its output":                           {responsesBody(function, hi+","+functionCall+","+functionOutput), ""},
 		"a search by the client and its output":           {responsesBody(clientTool, hi+","+searchCall+","+searchOutput), ""},
@@ -127,7 +127,7 @@ func TestResponsesAreRefusedAsOpenAIRefusesThem(t *testing.T) {
 	}
 }
 
-func TestCompletionsAreRefusedAsOpenAIRefusesThem(t *testing.T) {
+func TestChat_RejectsInvalidRequests(t *testing.T) {
 	const (
 		tool = `{"type": "function", "function": {"name": "plain", "parameters": {"type": "object"}}}`
 		call = `{"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "plain", "arguments": "{}"}}]}`
@@ -183,7 +183,7 @@ func post(t *testing.T, s *Server, path, body string, key bool) (status int, tex
 	return resp.StatusCode, string(answer)
 }
 
-func TestRequestsWithoutAKeyOrToOtherPathsAreRefused(t *testing.T) {
+func TestServer_RejectsMissingKeyAndUnknownPaths(t *testing.T) {
 	for api, door := range doors {
 		s := Start(api, Turn{Text: "fine"})
 		defer s.Close()
@@ -194,7 +194,7 @@ func TestRequestsWithoutAKeyOrToOtherPathsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAScriptCannotDoWhatNoModelCould(t *testing.T) {
+func TestTurn_RejectsWhatNoModelCouldDo(t *testing.T) {
 	for name, c := range map[string]struct {
 		turn Turn
 		want string

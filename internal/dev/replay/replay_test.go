@@ -33,7 +33,7 @@ var sample = sync.OnceValue(func() (out []Recorded) {
 	return out
 })
 
-func TestTheSampleIsNotSmall(t *testing.T) { require.Greater(t, len(sample()), 12) }
+func TestSample_IsNotSmall(t *testing.T) { require.Greater(t, len(sample()), 12) }
 
 func size(r Recorded) (n int) {
 	for _, m := range r.Conversation.Messages() {
@@ -42,8 +42,8 @@ func size(r Recorded) (n int) {
 	return n
 }
 
-// TestGoldenBills holds what the sampled runs cost under each policy, to two digits.
-func TestGoldenBills(t *testing.T) {
+// The golden file holds the cost of the sampled runs under each policy, to two digits.
+func TestPolicies_GoldenBills(t *testing.T) {
 	race.Skip(t, "replays every sampled run under every policy")
 	var got strings.Builder
 	for _, share := range []float64{0, .48} {
@@ -92,7 +92,7 @@ func run(t *testing.T, msgs []*schema.Message, policy string, o Options) Bill {
 	return Bill{}
 }
 
-func TestWithoutReductionEachMessageIsWrittenOnce(t *testing.T) {
+func TestRun_WithoutReductionWritesEachMessageOnce(t *testing.T) {
 	msgs := rounds(3, func(i int) string { return text(i, 50) })
 	got := run(t, msgs, "no reduction", Options{})
 	var written, cached, before int64
@@ -110,7 +110,7 @@ func TestWithoutReductionEachMessageIsWrittenOnce(t *testing.T) {
 	require.InDelta(t, 1.25*float64(written)+.1*float64(cached), Cards[0].Cost(got), 1e-6)
 }
 
-func TestAClearedPrefixIsWrittenAgain(t *testing.T) {
+func TestRun_ClearedPrefixIsWrittenAgain(t *testing.T) {
 	msgs := rounds(12, func(i int) string { return text(i, 300) })
 	none := run(t, msgs, "no reduction", Options{Trigger: 8000})
 	for _, policy := range []string{"Eino", "einolean", "low mark, keep 5"} {
@@ -124,7 +124,7 @@ func TestAClearedPrefixIsWrittenAgain(t *testing.T) {
 	require.Equal(t, none, run(t, msgs, "einolean", Options{Trigger: 1 << 40}), "below the trigger nothing changes")
 }
 
-func TestAQuotationOfWhatIsGoneIsReadAgain(t *testing.T) {
+func TestRun_QuotedLostResultIsReadAgain(t *testing.T) {
 	msgs := rounds(8, func(i int) string { return text(i, 300) })
 	msgs[len(msgs)-1] = schema.AssistantMessage("As said: line of the result with number 0, and line of the result with number 7", nil)
 	require.Zero(t, run(t, msgs, "no reduction", Options{Trigger: 8000}).Lost)
@@ -139,7 +139,7 @@ func TestAQuotationOfWhatIsGoneIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestCutResultsAreReadBack(t *testing.T) {
+func TestReadBacks_ReadTruncatedResults(t *testing.T) {
 	msgs := rounds(10, func(i int) string { return text(i, 600) }) // of 20,000 bytes
 	const policy = "einolean, MaxLengthForTrunc 12,000"
 	require.Zero(t, run(t, msgs, policy, Options{Trigger: 1 << 40}).ReadBacks)
@@ -151,7 +151,7 @@ func TestCutResultsAreReadBack(t *testing.T) {
 	require.True(t, 0 < some && some < 10, some)
 }
 
-func TestAnEditedResultWithoutItsBytesIsCounted(t *testing.T) {
+func TestBill_CountsUnreadableResults(t *testing.T) {
 	msgs := rounds(12, func(i int) string { return text(i, 300) })
 	for policy, kept := range map[string]bool{"Eino": true, "einolean": true, "low mark, keep 5": false} {
 		got := run(t, msgs, policy, Options{Trigger: 8000})
@@ -160,8 +160,8 @@ func TestAnEditedResultWithoutItsBytesIsCounted(t *testing.T) {
 	}
 }
 
-// A handler may change what it is handed; the next replay must not see it.
-func TestAReplayChangesNothing(t *testing.T) {
+// A handler may change the messages that it gets. The next replay must not see the change.
+func TestEach_ChangesNoConversation(t *testing.T) {
 	for _, r := range sample()[:3] {
 		before, err := json.Marshal(r.Conversation.Messages())
 		require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestAReplayChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAConversationOfAUsersOwnIsRead(t *testing.T) {
+func TestRead_ReadsUsersOwnConversation(t *testing.T) {
 	data, err := json.Marshal(rounds(2, func(i int) string { return text(i, 5) }))
 	require.NoError(t, err)
 	c, err := Read(data)
@@ -198,14 +198,14 @@ func TestAConversationOfAUsersOwnIsRead(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAnErrorOfAPolicyNamesIt(t *testing.T) {
+func TestEach_ErrorNamesPolicy(t *testing.T) {
 	_, err := Each(context.Background(), New(rounds(1, func(int) string { return "x" })), []Policy{{"broken", func(ctx context.Context, _ *store.Memory, _ int64) (adk.ChatModelAgentMiddleware, error) {
 		return reduction.New(ctx, &reduction.Config{})
 	}}}, Options{})
 	require.ErrorContains(t, err, "broken")
 }
 
-func TestTheHalvesAreAboutEqual(t *testing.T) {
+func TestTuning_HalvesAreAboutEqual(t *testing.T) {
 	n := 0
 	for i := range 1000 {
 		if (Recorded{Name: fmt.Sprint("run-", i)}).Tuning() {
@@ -215,8 +215,8 @@ func TestTheHalvesAreAboutEqual(t *testing.T) {
 	require.InDelta(t, 500, n, 60)
 }
 
-// Invented runs are the same every time, and their results spread from 1 to 100 kB.
-func TestInventedRunsSpreadAndAreReproducible(t *testing.T) {
+// The invented runs are the same every time, and their results range from 1 to 100 kB.
+func TestInvent_RunsSpreadAndAreReproducible(t *testing.T) {
 	var sizes [2][3]int // by half: below 4.6 kB, below 22 kB, more
 	n := 0
 	require.NoError(t, Invent(func(r Recorded) error {

@@ -62,9 +62,9 @@ func every(msgs []*schema.Message, role schema.RoleType) map[string]int {
 	return n
 }
 
-// TestHiddenToolsChangeNeitherAnswersNorResults replays random conversations: whatever hides the
-// tools, every recorded result and answer is there once, and only searches come besides.
-func TestHiddenToolsChangeNeitherAnswersNorResults(t *testing.T) {
+// However the tools of a random conversation are hidden, every recorded result and answer is there once, and only
+// searches are added.
+func TestHide_KeepsAnswersAndResults(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		tools := catalogue(5 + r.IntN(60))
@@ -87,7 +87,7 @@ func TestHiddenToolsChangeNeitherAnswersNorResults(t *testing.T) {
 	}
 }
 
-func TestToolsAreInTheBill(t *testing.T) {
+func TestBill_IncludesToolDefinitions(t *testing.T) {
 	tools := catalogue(300)
 	var defined int64
 	for _, info := range tools {
@@ -116,7 +116,7 @@ func TestToolsAreInTheBill(t *testing.T) {
 	}
 }
 
-func TestARecordingThatEndsWithAResultIsReplayed(t *testing.T) {
+func TestHide_RecordingMayEndWithResult(t *testing.T) {
 	tools := catalogue(40)
 	msgs := office(rand.New(rand.NewPCG(3, 3)), tools, 2)
 	c := New(msgs[:len(msgs)-1]).WithTools(tools)
@@ -127,7 +127,7 @@ func TestARecordingThatEndsWithAResultIsReplayed(t *testing.T) {
 	}
 }
 
-func TestWithoutToolsNothingIsHidden(t *testing.T) {
+func TestHide_WithoutToolsChangesNothing(t *testing.T) {
 	c := New(rounds(2, func(int) string { return "x" }))
 	for _, h := range Hidings() {
 		got, err := c.Hide(context.Background(), h)

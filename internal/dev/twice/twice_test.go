@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// role says what TestOfTheProcess is in a process that TestASecondPassSeesWhatTheFirstLeft starts.
+// role says what TestRun_ChildProcess is in a process that TestRun_SecondPassSeesStateOfFirst starts.
 const role = "EINOLEAN_TEST_ROLE"
 
 func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
 var passes int
 
-func TestOfTheProcess(t *testing.T) {
+func TestRun_ChildProcess(t *testing.T) {
 	passes++
 	switch os.Getenv(role) {
 	case "leaves nothing":
@@ -29,7 +29,7 @@ func TestOfTheProcess(t *testing.T) {
 	}
 }
 
-func TestASecondPassSeesWhatTheFirstLeft(t *testing.T) {
+func TestRun_SecondPassSeesStateOfFirst(t *testing.T) {
 	for _, c := range []struct {
 		role, twice    string
 		passed, failed int
@@ -39,7 +39,7 @@ func TestASecondPassSeesWhatTheFirstLeft(t *testing.T) {
 		{"leaves something", "1", 1, 1},
 	} {
 		t.Run(c.role+" "+c.twice, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestOfTheProcess$", "-test.v")
+			cmd := exec.Command(os.Args[0], "-test.run=^TestRun_ChildProcess$", "-test.v")
 			cmd.Env = append(os.Environ(), role+"="+c.role, env+"="+c.twice)
 			out, err := cmd.CombinedOutput()
 			require.Equal(t, c.failed > 0, err != nil, "%s", out)

@@ -35,7 +35,7 @@ var faults = map[string]func(t *testing.T) string{
 	"schema": nullTypePanics,
 }
 
-func TestEinoStillHasEachFaultOfThePage(t *testing.T) {
+func TestUpstream_EinoStillHasEachFault(t *testing.T) {
 	for id, show := range faults {
 		t.Run(id, func(t *testing.T) {
 			wrong := show(t)
@@ -45,8 +45,8 @@ func TestEinoStillHasEachFaultOfThePage(t *testing.T) {
 	}
 }
 
-// TestThePageAndTheTestsAreOfTheSameFaults also keeps each section short.
-func TestThePageAndTheTestsAreOfTheSameFaults(t *testing.T) {
+// Each section of the page is short.
+func TestUpstream_PageAndTestsListSameFaults(t *testing.T) {
 	page, err := os.ReadFile("../UPSTREAM.md")
 	require.NoError(t, err)
 	sections := regexp.MustCompile(`(?m)^## ([\w-]+): .+$`).FindAllStringSubmatch(string(page), -1)

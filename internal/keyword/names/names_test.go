@@ -26,7 +26,7 @@ func suggested(x *Catalog, name string, limit int) (names []string) {
 	return names
 }
 
-func TestSuggestFindsTheNameThatWasMeant(t *testing.T) {
+func TestSuggest_FindsIntendedName(t *testing.T) {
 	x := New(existing)
 	for typed, want := range map[string]string{
 		"get_weather":                 "get_weather",
@@ -54,7 +54,7 @@ func TestSuggestFindsTheNameThatWasMeant(t *testing.T) {
 	}
 }
 
-func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
+func TestResolve_FindsOnlyUnambiguousNames(t *testing.T) {
 	x := New(existing)
 	for typed, want := range map[string]string{
 		"get_weather":        "get_weather",
@@ -74,8 +74,8 @@ func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
 	}
 }
 
-// What must not be seen does not make a name unclear, nor is it an answer.
-func TestResolveKeepsToWhatIsAllowed(t *testing.T) {
+// Names that are not allowed neither make another one ambiguous nor are an answer.
+func TestResolve_ConsidersOnlyAllowedNames(t *testing.T) {
 	x := New([]string{"get_weather", "getWeather", "a__get_weather"})
 	for _, c := range []struct{ typed, without, want string }{
 		{"get_weather", "", "get_weather"},
@@ -93,7 +93,7 @@ func TestResolveKeepsToWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestSuggestReadsABoundedPartOfWhatWasTyped(t *testing.T) {
+func TestSuggest_ReadsBoundedPartOfInput(t *testing.T) {
 	x := New(existing)
 	require.Equal(t, x.Suggest(strings.Repeat("q", maxTypedBytes), 0), x.Suggest(strings.Repeat("q", 10*maxTypedBytes), 0))
 	require.NotPanics(t, func() { x.Suggest(strings.Repeat("get_wether ", 100_000), 5) })
@@ -117,7 +117,7 @@ func slips(a, b []rune) int {
 	return least
 }
 
-func TestDistanceCountsTypingErrors(t *testing.T) {
+func TestDistance_CountsTypingErrors(t *testing.T) {
 	rng := newRand(t)
 	word := func() string {
 		letters := []rune("abc天")
@@ -139,7 +139,7 @@ func TestDistanceCountsTypingErrors(t *testing.T) {
 	require.Greater(t, Distance(strings.Repeat("a", maxRunes+1), strings.Repeat("a", maxRunes+1), 2), 2)
 }
 
-func TestTopKKeepsTheFirst(t *testing.T) {
+func TestTopK_KeepsTheFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		k, n := rng.IntN(6), rng.IntN(30)
@@ -156,7 +156,7 @@ func TestTopKKeepsTheFirst(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestLookup_FindsExactNames(t *testing.T) {
 	x := New([]string{"b", "a", "b"})
 	doc, ok := x.Lookup("b")
 	require.True(t, ok)
@@ -183,7 +183,7 @@ func newRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-func TestIDsNumberDistinctWords(t *testing.T) {
+func TestIDs_NumberDistinctWords(t *testing.T) {
 	var ids IDs
 	require.Empty(t, ids.Words())
 	for i, id := range []uint32{0, 1, 0, 2, 1} {

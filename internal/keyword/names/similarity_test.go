@@ -25,7 +25,7 @@ func byWords(existing, typed string) float64 {
 	return similarity[0]
 }
 
-func TestSimilarityOfWholeNames(t *testing.T) {
+func TestByLetters_ScoresWholeNames(t *testing.T) {
 	for _, c := range []struct {
 		existing, typed string
 		want            float64
@@ -55,7 +55,7 @@ func TestSimilarityOfWholeNames(t *testing.T) {
 	}
 }
 
-func TestSimilarityOfTheWordsOfNames(t *testing.T) {
+func TestByWords_ScoresSharedWords(t *testing.T) {
 	for _, c := range []struct {
 		existing, typed string
 		want            float64
@@ -72,7 +72,7 @@ func TestSimilarityOfTheWordsOfNames(t *testing.T) {
 	}
 }
 
-func TestSimilarityOfWords(t *testing.T) {
+func TestCompareWord_ScoresSimilarWords(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want float64
@@ -98,7 +98,7 @@ func TestSimilarityOfWords(t *testing.T) {
 	}
 }
 
-func TestSuggestLimits(t *testing.T) {
+func TestSuggest_Limits(t *testing.T) {
 	x := New([]string{"b_mail", "a_mail", "mail", "zebra"})
 	require.Equal(t, []int{2, 1, 0}, x.Suggest("mail", 0), "the best, and then by name")
 	require.Equal(t, []int{2, 1, 0}, x.Suggest("mail", -1))
@@ -121,14 +121,14 @@ func TestSuggestLimits(t *testing.T) {
 	require.Equal(t, words[:maxTypedWords], wordsOf(strings.Join(words, " ")))
 }
 
-func TestNamesWithoutLettersMatchNothing(t *testing.T) {
+func TestSuggest_NamesWithoutLettersMatchNothing(t *testing.T) {
 	x := New([]string{"_", "--", "a__"})
 	_, ok := x.Resolve("...", nil)
 	require.False(t, ok)
 	require.Empty(t, x.Suggest("...", 0))
 }
 
-func TestClip(t *testing.T) {
+func TestClip_CutsBetweenCharacters(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		limit int
@@ -138,7 +138,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-func TestCamelParts(t *testing.T) {
+func TestCamelParts_SplitsAtCapitals(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "a": {"a"}, "A": {"A"}, "ab": {"ab"}, "aB": {"a", "B"}, "Ab": {"Ab"}, "AB": {"AB"}, "ABc": {"A", "Bc"}, "aBC": {"a", "BC"},
 		"getHTTPServer": {"get", "HTTP", "Server"}, "a1B": {"a1B"}, "a1Bc": {"a1", "Bc"}, "éÉ": {"é", "É"}, "ÉÉé": {"É", "Éé"}, "\xffB": {"\xffB"}, "A\xff": {"A\xff"},
@@ -147,12 +147,12 @@ func TestCamelParts(t *testing.T) {
 	}
 }
 
-func TestLetterSetsDifferByAtMostTwoForAnError(t *testing.T) {
+func TestLetterSet_HasOneBitPerLetter(t *testing.T) {
 	require.Equal(t, uint64(1<<('a'&63)|1<<('b'&63)), letterSet("abba"))
 	require.Zero(t, letterSet(""))
 }
 
-func TestDistanceLimits(t *testing.T) {
+func TestDistance_Limits(t *testing.T) {
 	long := strings.Repeat("天", maxRunes)
 	require.Zero(t, Distance(long, long, 0))
 	require.Greater(t, Distance(long+"a", long+"a", 5), 5)
@@ -163,7 +163,7 @@ func TestDistanceLimits(t *testing.T) {
 	require.Greater(t, Distance("abc", "", 2), 2)
 }
 
-func TestTopKOfManySizes(t *testing.T) {
+func TestTopK_SortsForAnySize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for k := range 70 {
 		best := NewTopK(k, func(a, b int) int { return a - b })

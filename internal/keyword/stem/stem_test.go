@@ -24,7 +24,7 @@ func TestEnglish_StemsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-func TestStemmingTakesNoMemory(t *testing.T) {
+func TestEnglish_AllocatesNothing(t *testing.T) {
 	word := make([]byte, 0, 64)
 	for _, text := range []string{"send", "organizational", "hoping", "ties", "skies", "generously"} {
 		require.Zero(t, testing.AllocsPerRun(20, func() { English(append(word, text...)) }), text)

@@ -142,9 +142,8 @@ func percentile(v []float64, p float64) float64 {
 	return v[int(p*float64(len(v)-1)+.5)]
 }
 
-// TestTheEstimateIsWithinATenthOnUnseenSources takes runs: each is eight texts of
-// one kind, or of any kind, as a run of an agent returns them.
-func TestTheEstimateIsWithinATenthOnUnseenSources(t *testing.T) {
+// Each run is eight texts of one kind or of any kind, as tools return them in a run of an agent.
+func TestEstimate_WithinTenthOnUnseenSources(t *testing.T) {
 	byKind := weigh(t, unseen(t))
 	var all []weighed
 	kinds := make([]string, 0, len(byKind))
@@ -176,9 +175,9 @@ func TestTheEstimateIsWithinATenthOnUnseenSources(t *testing.T) {
 	}
 }
 
-// TestTheEstimateOfWholeRunsIsWithinAnEighth takes each tenth of the invented runs: what was asked,
-// called, returned and said. The middle one is within a tenth; documents are estimated highest.
-func TestTheEstimateOfWholeRunsIsWithinAnEighth(t *testing.T) {
+// Each tenth of the invented runs is measured: requests, calls, results and answers. The median is within a tenth;
+// estimates of documents are highest.
+func TestEstimate_WithinEighthOnWholeRuns(t *testing.T) {
 	var ratios []float64
 	n := 0
 	require.NoError(t, replay.Invent(func(r replay.Recorded) error {

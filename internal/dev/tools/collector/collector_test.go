@@ -129,7 +129,7 @@ func factories() (f otelcol.Factories, err error) {
 	return f, err
 }
 
-func TestWhatAnAgentDoesReachesAReceiver(t *testing.T) {
+func TestWindowotel_TelemetryReachesReceiver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a receiver of a collector")
 	}
@@ -138,7 +138,7 @@ func TestWhatAnAgentDoesReachesAReceiver(t *testing.T) {
 	c.check(t)
 }
 
-func TestWhatAnAgentDoesGoesThroughACollector(t *testing.T) {
+func TestWindowotel_TelemetryPassesThroughCollector(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a collector")
 	}

@@ -37,7 +37,7 @@ BenchmarkStream/einolean 	       2	 0.25 ns/op	 123.45 MB/s	 1900000 peak-B	 0 B
 PASS
 `
 
-func TestParseReadsEveryResultAndNothingElse(t *testing.T) {
+func TestParse_ReadsEveryResult(t *testing.T) {
 	got := parse(printed)
 	require.Len(t, got, 8)
 	require.Equal(t, sample{
@@ -51,7 +51,7 @@ func TestParseReadsEveryResultAndNothingElse(t *testing.T) {
 	require.Equal(t, 123.45, got[7].values["MB/s"])
 }
 
-func TestParseSkipsLinesThatAreNotResults(t *testing.T) {
+func TestParse_SkipsOtherLines(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                 "",
 		"a name alone":            "BenchmarkX/eino-2\n",
@@ -66,7 +66,7 @@ func TestParseSkipsLinesThatAreNotResults(t *testing.T) {
 	}
 }
 
-func FuzzParseKeepsResultsWhole(f *testing.F) {
+func FuzzParse_KeepsResultsWhole(f *testing.F) {
 	f.Add(printed)
 	f.Add("BenchmarkX/eino-2 1 NaN ns/op\r\npkg: \n1 2 3\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -104,7 +104,7 @@ func TestEinoTable_NamesBenchmarkWithoutCounterpart(t *testing.T) {
 	require.EqualError(t, err, "no benchmark has a name that ends in /eino or /einolean")
 }
 
-func TestMedianIsInTheMiddleOfAnyOrder(t *testing.T) {
+func TestMedian_IsInTheMiddleOfAnyOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -130,7 +130,7 @@ func TestMedianIsInTheMiddleOfAnyOrder(t *testing.T) {
 	}
 }
 
-func TestFiguresAreShortAndHonest(t *testing.T) {
+func TestFigures_RoundToThreeDigits(t *testing.T) {
 	for want, v := range map[string]float64{"0.00": 0, "0.25": 0.25, "9.99": 9.99, "10.0": 9.996, "99.9": 99.9, "100": 99.96, "1,000": 999.9, "1,234,568": 1234567.8, "-1,000": -1000} {
 		require.Equal(t, want, figures(v))
 	}
@@ -172,7 +172,7 @@ func sampleModule(t *testing.T, source string) string {
 	return dir
 }
 
-func TestOnlyPairsOfBenchmarksRunAtEveryDepth(t *testing.T) {
+func TestCompare_RunsOnlyPairsAtEveryDepth(t *testing.T) {
 	var table, progress bytes.Buffer
 	s := settings{count: 2, time: "2x", bench: ".", dir: sampleModule(t, benchmarks), packages: []string{"./..."}}
 	require.NoError(t, s.compare(t.Context(), &table, &progress), progress.String())
@@ -184,7 +184,7 @@ func TestOnlyPairsOfBenchmarksRunAtEveryDepth(t *testing.T) {
 	require.NotContains(t, progress.String(), "BenchmarkAlone")
 }
 
-func TestABenchmarkThatFailsIsAnErrorAndTheRestIsShown(t *testing.T) {
+func TestCompare_FailureIsErrorAndRestIsShown(t *testing.T) {
 	var table, progress bytes.Buffer
 	failing := benchmarks + "\nfunc BenchmarkZ(b *testing.B) { b.Run(\"eino\", func(b *testing.B) { b.Fatal(\"broken\") }) }\n"
 	s := settings{count: 2, time: "2x", bench: "Flat|Z", dir: sampleModule(t, failing), packages: []string{"./..."}}
@@ -194,7 +194,7 @@ func TestABenchmarkThatFailsIsAnErrorAndTheRestIsShown(t *testing.T) {
 	require.Contains(t, progress.String(), "broken")
 }
 
-func TestItReadsASavedRun(t *testing.T) {
+func TestCompare_ReadsSavedRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.txt")
 	require.NoError(t, os.WriteFile(file, []byte(printed), 0o600))
 	var table bytes.Buffer

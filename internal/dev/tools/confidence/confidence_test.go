@@ -43,8 +43,7 @@ func answersOf(t *testing.T, scorer int) []*answer {
 	return slices.Clone(all[scorer])
 }
 
-// The golden files are of the confidences that the scorers give.
-func TestGoldenConfidence(t *testing.T) {
+func TestScorers_GoldenConfidence(t *testing.T) {
 	for i, s := range scorers {
 		var b strings.Builder
 		printMeasures(&b, answersOf(t, i))
@@ -52,7 +51,7 @@ func TestGoldenConfidence(t *testing.T) {
 	}
 }
 
-func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
+func TestConfidence_SeparatesForeignRequestsFromAnswers(t *testing.T) {
 	whole := slices.DeleteFunc(answersOf(t, 0), func(a *answer) bool { return a.size != "all" || !a.heldout })
 	require.Greater(t, area(whole), .97)
 	require.Greater(t, pairs(whole)[0].area, .95)
@@ -61,9 +60,9 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	require.Less(t, rights, .04)
 }
 
-// Among answers of confidence p, a share of p is right, give or take a tenth: in each
-// whole catalogue, and in samples of any size.
-func TestConfidencesAreShares(t *testing.T) {
+// Of the answers with confidence p, a share of p is right, within a tenth, in each whole catalog and in samples of
+// any size.
+func TestConfidence_IsCalibrated(t *testing.T) {
 	answers := answersOf(t, 0)
 	only := func(chosen func(*answer) bool) []*answer {
 		return slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return !chosen(a) })
@@ -77,9 +76,9 @@ func TestConfidencesAreShares(t *testing.T) {
 	}
 }
 
-// With the catalogues of EINOLEAN_DATA, the numbers in the code are those derived, but for what is added for requests
-// that are translated or Japanese.
-func TestTheNumbersAreThoseDerived(t *testing.T) {
+// The numbers in the code are those derived from the catalogs in EINOLEAN_DATA, except for what is added for
+// translated and Japanese requests.
+func TestFit_DerivesNumbersInCode(t *testing.T) {
 	data := os.Getenv("EINOLEAN_DATA")
 	if data == "" {
 		t.Skip("EINOLEAN_DATA names no directory with graded queries")
@@ -102,8 +101,8 @@ func TestTheNumbersAreThoseDerived(t *testing.T) {
 
 func odds(p float64) float64 { return p / (1 - p) }
 
-// A fit finds the function that answers were drawn from.
-func TestFitFindsTheFunction(t *testing.T) {
+// The fit finds the function from which the answers were drawn.
+func TestFit_FindsTheFunction(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	want := []float64{2, -1.5, .5, 1}
 	var answers []*answer
@@ -122,7 +121,7 @@ func TestFitFindsTheFunction(t *testing.T) {
 	require.InDelta(t, want[2], balanced.Length, .1)
 }
 
-func TestMeasures(t *testing.T) {
+func TestMeasures_KnownExamples(t *testing.T) {
 	of := func(outcome outcome, confidences ...float64) (all []*answer) {
 		for _, c := range confidences {
 			all = append(all, &answer{size: "all", outcome: outcome, confidence: c})
@@ -140,7 +139,7 @@ func TestMeasures(t *testing.T) {
 	require.InDelta(t, .9, limitAt(perfect, .5), 1e-9)
 }
 
-func TestRequestsSayWhatTheyAreAbout(t *testing.T) {
+func TestIsRequest_NeedsSubject(t *testing.T) {
 	for text, want := range map[string]bool{"search": false, "list events": false, "list my events": true, "查快递": false, "查一下我的快递": true} {
 		require.Equal(t, want, isRequest(text), text)
 	}

@@ -229,7 +229,7 @@ func names(f *ast.File) (free, declared []string) {
 	return free, declared
 }
 
-func TestEveryBlockOfGoCompiles(t *testing.T) {
+func TestBlocks_GoCompiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles in several modules")
 	}
@@ -277,7 +277,7 @@ func compile(t *testing.T, dir string, texts map[string]string) (string, error) 
 	return string(out), err
 }
 
-func TestAWrongCodeBlockIsFound(t *testing.T) {
+func TestBlocks_WrongGoIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")
 	}
@@ -301,7 +301,7 @@ func TestAWrongCodeBlockIsFound(t *testing.T) {
 	}
 }
 
-func TestEveryBlockOfJSONIsJSON(t *testing.T) {
+func TestBlocks_JSONIsValid(t *testing.T) {
 	n := 0
 	for _, b := range blocks(t) {
 		if b.language == "json" {
@@ -318,9 +318,8 @@ var (
 	told  = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// TestEveryCommandIsThere checks that make has the targets that documents name, and that
-// the folders that they run are there.
-func TestEveryCommandIsThere(t *testing.T) {
+// The make targets that documents name exist, and so do the folders of their go commands.
+func TestCommands_TargetsAndFoldersExist(t *testing.T) {
 	targets, n, inModules := read(t, "Makefile"), 0, []string{"."}
 	for _, pattern := range []string{"*/go.mod", "*/*/go.mod"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))

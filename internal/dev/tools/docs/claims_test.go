@@ -178,8 +178,8 @@ func rowTable(section, pkg string, files []testFile) (string, error) {
 	return b.String(), nil
 }
 
-// TestGoldenClaims writes the page of claims and tests. It fails if a claim or a row has no test.
-func TestGoldenClaims(t *testing.T) {
+// The test writes the page of claims and tests. It fails if a claim or a row has no test.
+func TestClaims_GoldenPage(t *testing.T) {
 	files := testFiles(t)
 	claims, err := claimsOf(read(t, claimList))
 	require.NoError(t, err)

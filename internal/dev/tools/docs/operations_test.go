@@ -18,9 +18,8 @@ var (
 	constant   = `(?m)^\t%s += "([^"]+)"$`
 )
 
-// TestThePageOfOperationsNamesEveryMetricWithItsUnit reads the source of window/windowotel, a module of
-// its own.
-func TestThePageOfOperationsNamesEveryMetricWithItsUnit(t *testing.T) {
+// The metrics are read from the source of window/windowotel, which is a separate module.
+func TestOperations_NamesEveryMetricWithUnit(t *testing.T) {
 	source, units, listed := read(t, "window/windowotel/windowotel.go"), map[string]string{}, map[string]string{}
 	for _, m := range instrument.FindAllStringSubmatch(source, -1) {
 		name := strings.Trim(m[2], `"`)
@@ -42,8 +41,8 @@ func TestThePageOfOperationsNamesEveryMetricWithItsUnit(t *testing.T) {
 	require.Equal(t, units, listed)
 }
 
-// TestPagesCanBeRead: nobody reads a page or a cell of a table without end.
-func TestPagesCanBeRead(t *testing.T) {
+// Pages and table cells have a maximum length.
+func TestPages_AreShort(t *testing.T) {
 	for _, name := range documents(t) {
 		text := read(t, name)
 		if strings.HasPrefix(name, "docs/") && name != "docs/differences.md" {

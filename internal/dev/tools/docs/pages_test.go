@@ -102,7 +102,7 @@ func adapterTable(t *testing.T) string {
 	return b.String()
 }
 
-func TestGoldenCompatibility(t *testing.T) {
+func TestMigrating_GoldenVersions(t *testing.T) {
 	const page = "docs/migrating.md"
 	text := read(t, page)
 	for name, table := range map[string]string{"modules": moduleTable(t), "adapters": adapterTable(t)} {
@@ -121,8 +121,8 @@ func TestGoldenCompatibility(t *testing.T) {
 // next is the module that runs our tests with the version of Eino to come.
 const next = "internal/dev/einonext"
 
-// TestEveryModuleSpeaksOfTheSameVersions checks what the page says of all modules at once.
-func TestEveryModuleSpeaksOfTheSameVersions(t *testing.T) {
+// What the page says of all modules holds for each of them.
+func TestModules_RequireSameVersions(t *testing.T) {
 	top := modOf(t, ".")
 	n := 0
 	require.NoError(t, filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
@@ -164,9 +164,8 @@ func (b badge) svg() string {
 		font, left/2, left-2*pad, b.name, left+right/2, right-2*pad, b.value)
 }
 
-// TestGoldenBadges checks that the badges of the README say what go.mod and the license
-// say. They are files of this repository and ask no service.
-func TestGoldenBadges(t *testing.T) {
+// The badges of the README say what go.mod and the license say. They are files of this repository and use no service.
+func TestReadme_GoldenBadges(t *testing.T) {
 	top, license := modOf(t, "."), read(t, "LICENSE")
 	require.Contains(t, license, "Apache License")
 	require.Contains(t, license, "Version 2.0")
@@ -198,7 +197,7 @@ func linksOf(t *testing.T, page string) (all []string) {
 	return all
 }
 
-func TestTheMapsLeaveNoPageOut(t *testing.T) {
+func TestIndexPages_ListEveryPage(t *testing.T) {
 	for _, page := range []string{"docs/README.md", "llms.txt"} {
 		links := linksOf(t, page)
 		for _, name := range links {
@@ -214,9 +213,8 @@ func TestTheMapsLeaveNoPageOut(t *testing.T) {
 	require.Contains(t, linksOf(t, "README.md"), "docs/README.md")
 }
 
-// TestTheQuickstartPrintsWhatItsPagesShow compares the pages with the output that the example's own
-// test expects.
-func TestTheQuickstartPrintsWhatItsPagesShow(t *testing.T) {
+// The pages show the output that the test of the example expects.
+func TestQuickstart_PrintsWhatPagesShow(t *testing.T) {
 	_, output, found := strings.Cut(read(t, "examples/quickstart/main_test.go"), "\t// Output:\n")
 	require.True(t, found)
 	var printed strings.Builder
@@ -253,9 +251,8 @@ func TestReadme_ChangesAreRowsOfDifferences(t *testing.T) {
 	}
 }
 
-// TestTextForModelsHasTheRightForm holds llms.txt to its form: a title, a summary, and
-// sections with lists of links.
-func TestTextForModelsHasTheRightForm(t *testing.T) {
+// llms.txt has a title, a summary, and sections with lists of links.
+func TestLlmsTxt_HasRequiredForm(t *testing.T) {
 	text := read(t, "llms.txt")
 	require.Regexp(t, `\A# einolean\n\n> .+\n`, text)
 	require.Less(t, len(text), 4<<10)
@@ -271,8 +268,8 @@ func TestTextForModelsHasTheRightForm(t *testing.T) {
 
 var pageLink = regexp.MustCompile(`\]\(([^)#\s:]+\.md)(#[^)]*)?\)(（英文）)?`)
 
-// TestChinesePagesLeadToChinesePages: a link to a page that is only in English says so.
-func TestChinesePagesLeadToChinesePages(t *testing.T) {
+// A link from a Chinese page to a page that exists only in English says so.
+func TestChinesePages_LinkToChinesePages(t *testing.T) {
 	n := 0
 	for _, name := range documents(t) {
 		if name != "README.zh.md" && filepath.Dir(name) != "docs/zh" {

@@ -67,11 +67,11 @@ func preset(t *testing.T, name, of string, config any, given map[string]string) 
 	return string(text)
 }
 
-// TestGoldenPresets: what both Recommended set is code to copy, for whoever wants to keep it whatever
-// a later version recommends.
+// The pages show the fields that both Recommended functions set as code to copy, for users who want to keep them
+// whatever a later version recommends.
 //
 //claim:config-01
-func TestGoldenPresets(t *testing.T) {
+func TestPreset_GoldenPages(t *testing.T) {
 	code := "```go\n" +
 		preset(t, "searchConfig", "toolsearch", toolsearch.Recommended(nil), map[string]string{"DynamicTools": "tools"}) +
 		preset(t, "reduceConfig", "reduction", reduction.Recommended(store.NewMemory(0)), map[string]string{"Backend": "store"}) +

@@ -16,8 +16,8 @@ import (
 // reliedOn finds fields that are read by reflection, and keys that adapters and Eino keep to themselves.
 var reliedOn = regexp.MustCompile(`FieldByName\("(\w+)"\)|"((?:_eino_|_agenticclaude_|_reduction_mw_|ark-response-|openai-tool-|__toolsearch_)[\w-]*)"`)
 
-// What the code relies on and Eino never promised is in UPSTREAM.md, all of it.
-func TestThePageListsAllThatWeRelyOnInEino(t *testing.T) {
+// UPSTREAM.md lists everything that the code relies on and Eino does not promise.
+func TestUpstream_ListsAllThatCodeReliesOn(t *testing.T) {
 	_, page, found := strings.Cut(read(t, "internal/dev/UPSTREAM.md"), "## What einolean relies on")
 	require.True(t, found)
 	page, _, _ = strings.Cut(page, "\n## ")

@@ -18,9 +18,9 @@ const (
 	home  = "https://github.com/einolean/einolean/blob/main/"
 )
 
-// TestGoldenSkill: the file is copied to where a coding agent reads it, so its links are whole, and the
-// list of pages is that of llms.txt.
-func TestGoldenSkill(t *testing.T) {
+// The skill is copied to where coding agents read it, so its links are absolute. Its list of pages is that of
+// llms.txt.
+func TestSkill_GoldenListOfPages(t *testing.T) {
 	_, guides, found := strings.Cut(read(t, "llms.txt"), "\n## Guides\n\n")
 	require.True(t, found)
 	guides, _, _ = strings.Cut(guides, "\n## ")
@@ -37,9 +37,8 @@ func TestGoldenSkill(t *testing.T) {
 	require.Equal(t, want, read(t, skill), "EINOLEAN_UPDATE=1 rewrites it")
 }
 
-// TestASkillIsWhatCodingAgentsRead holds the file to the form of skills, and its table of errors to the
-// texts of the code.
-func TestASkillIsWhatCodingAgentsRead(t *testing.T) {
+// The skill has the form that coding agents read, and its table of errors quotes the texts of the code.
+func TestSkill_HasFormThatAgentsRead(t *testing.T) {
 	text := read(t, skill)
 	head := regexp.MustCompile(`\A---\nname: ([a-z0-9-]{1,64})\ndescription: (.+)\n---\n`).FindStringSubmatch(text)
 	require.NotNil(t, head)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTextsOfOthersAreFound(t *testing.T) {
+func TestForeign_FindsTextsOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
 		"// Copyright einolean authors\n// SPDX-License-Identifier: Apache-2.0\n":           "",
 		"// Copyright " + "2011 The Go Authors.":                                            "Copyright " + "2011",
@@ -33,7 +33,7 @@ func TestTextsOfOthersAreFound(t *testing.T) {
 	}
 }
 
-func TestCompressedFilesAreLookedThrough(t *testing.T) {
+func TestRun_ReadsCompressedFiles(t *testing.T) {
 	root := t.TempDir()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -48,7 +48,7 @@ func TestCompressedFilesAreLookedThrough(t *testing.T) {
 	require.NotContains(t, err.Error(), "good.txt")
 }
 
-func TestADependencyNeedsALicenceThatIsKnown(t *testing.T) {
+func TestLicenceIn_NeedsKnownLicence(t *testing.T) {
 	for text, want := range map[string]string{
 		"Apache  License\nVersion 2.0": "Apache-2.0", "Permission is hereby\n" + "granted, free of charge, to": "MIT", "GNU GENERAL " + "PUBLIC LICENSE": "", "": "",
 	} {

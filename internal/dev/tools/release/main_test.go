@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPublishedModulesHaveNoReplaceLines(t *testing.T) {
+func TestTaggedModFile_HasNoReplaceLines(t *testing.T) {
 	require.Equal(t, `module github.com/einolean/einolean/sub
 
 require (
@@ -75,7 +75,7 @@ func git(t *testing.T, r repository, args ...string) string {
 	return out
 }
 
-func TestWithoutTagNothingIsTagged(t *testing.T) {
+func TestRelease_WithoutTagTagsNothing(t *testing.T) {
 	r := sample(t)
 	var out strings.Builder
 	require.NoError(t, release(&out, r.dir, "v0.1.0", false))
@@ -83,7 +83,7 @@ func TestWithoutTagNothingIsTagged(t *testing.T) {
 	require.Empty(t, git(t, r, "tag"))
 }
 
-func TestNestedModulesAreTaggedWithoutReplaceAndTheTreeStays(t *testing.T) {
+func TestRelease_TagsNestedModulesWithoutReplace(t *testing.T) {
 	r := sample(t)
 	head := git(t, r, "rev-parse", "HEAD")
 	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))
@@ -94,9 +94,8 @@ func TestNestedModulesAreTaggedWithoutReplaceAndTheTreeStays(t *testing.T) {
 	require.Empty(t, git(t, r, "status", "--porcelain"))
 }
 
-// The go command makes the sums of what is tagged, and finds the same in the go.sum of each module
-// that needs it.
-func TestTaggedModulesHaveTheSumsOfTheOthers(t *testing.T) {
+// The go command computes the sums of the tagged modules. The go.sum of each module that requires them has the same.
+func TestRelease_TaggedModulesHaveSumsOfOthers(t *testing.T) {
 	r := sample(t)
 	for file, text := range map[string]string{
 		"LICENSE":           "as you like\n",
@@ -138,7 +137,7 @@ func TestTaggedModulesHaveTheSumsOfTheOthers(t *testing.T) {
 	}
 }
 
-func TestModulesThatRequireEachOtherAreRefused(t *testing.T) {
+func TestRelease_RejectsCyclicModules(t *testing.T) {
 	r := sample(t)
 	for file, other := range map[string]string{"sub/go.mod": "two", "two/go.mod": "sub"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(r.dir, filepath.Dir(file)), 0o700))
@@ -149,7 +148,7 @@ func TestModulesThatRequireEachOtherAreRefused(t *testing.T) {
 	require.ErrorContains(t, release(io.Discard, r.dir, "v0.1.0", true), "the modules sub, two, sub require each other")
 }
 
-func TestAReleaseIsRefused(t *testing.T) {
+func TestRelease_RejectsInvalidVersionAndDirtyTree(t *testing.T) {
 	r := sample(t)
 	require.ErrorContains(t, release(io.Discard, r.dir, "0.1", false), "not a version")
 	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))

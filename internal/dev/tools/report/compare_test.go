@@ -16,10 +16,10 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// TestGoldenBenchmarks checks the tables of docs/benchmarks.md and internal/dev/RESULTS.md, and what they must show.
+// The tables of docs/benchmarks.md and internal/dev/RESULTS.md are those measured, and show what they must.
 //
 //claim:bench-01
-func TestGoldenBenchmarks(t *testing.T) {
+func TestReport_GoldenBenchmarks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs over twenty agents")
 	}
@@ -69,7 +69,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	}
 }
 
-func TestTablesReplaceTheirMarkers(t *testing.T) {
+func TestPublish_ReplacesTablesAtMarkers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.md")
 	require.NoError(t, os.WriteFile(file, []byte("# A\n\n<!-- made by make report: one -->\nold\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n<!-- end -->\n"), 0o600))
 	for range 2 {
@@ -81,7 +81,7 @@ func TestTablesReplaceTheirMarkers(t *testing.T) {
 	require.ErrorContains(t, publish(file, map[string]string{"three": ""}), "no place")
 }
 
-func TestTheLowestPriceAmongTheBestIsBold(t *testing.T) {
+func TestMarkdown_LowestPriceAmongBestIsBold(t *testing.T) {
 	table := markdown([]scored{
 		{name: "all", right: 2, asked: 2, calls: 3, tokens: 9000, bill: replay.Bill{Written: 9000}},
 		{name: "good", right: 2, asked: 2, calls: 4, tokens: 4000, bill: replay.Bill{Written: 2000, Cached: 2000}},
@@ -94,7 +94,7 @@ func TestTheLowestPriceAmongTheBestIsBold(t *testing.T) {
 	require.NotContains(t, rows[4], "**", "what answers wrongly is no bargain")
 }
 
-func TestWordsInCommonRankTools(t *testing.T) {
+func TestOverlapIndex_RanksBySharedWords(t *testing.T) {
 	x, err := overlapIndex(2, 1)(t.Context(), []*schema.ToolInfo{{Name: "sendMail", Desc: "Writes to people"}, {Name: "people_list", Desc: "Lists those who send"}, {Name: "x", Desc: "nothing"}})
 	require.NoError(t, err)
 	found, err := x.Search(t.Context(), index.Query{Text: "send mail", Limit: 2})

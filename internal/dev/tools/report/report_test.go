@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBothMiddlewaresSaveTokens(t *testing.T) {
+func TestReport_BothMiddlewaresSaveTokens(t *testing.T) {
 	for name, draw := range map[string]func(context.Context) (figure, error){"toolsearch": toolTokens, "reduction": resultTokens} {
 		t.Run(name, func(t *testing.T) {
 			f, err := draw(context.Background())
@@ -27,7 +27,7 @@ func TestBothMiddlewaresSaveTokens(t *testing.T) {
 	}
 }
 
-func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
+func TestFigure_SavesSVGForEachTheme(t *testing.T) {
 	for name, f := range map[string]figure{
 		"lines":    {title: "T <b>", subtitle: "s", xTitle: "x", x: []float64{1, 10, 100}, log: true, format: micros, series: []series{{name: "theirs", values: []float64{1, 20, 3000}}, {name: "ours", values: []float64{1, 2, 2.5}}}},
 		"together": {title: "T", subtitle: "s", xTitle: "x", x: []float64{1, 2}, format: tokens, series: []series{{name: "theirs", values: []float64{10, 900}}, {name: "ours", values: []float64{9, 901}}}},
@@ -52,10 +52,10 @@ func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 	}
 }
 
-// A chart that is drawn anew is the one in docs/img, byte for byte.
+// The charts in docs/img are those that are drawn now, byte for byte.
 //
 //claim:bench-01
-func TestGoldenCharts(t *testing.T) {
+func TestReport_GoldenCharts(t *testing.T) {
 	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "..", "docs", "img")
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		dir = there
@@ -75,8 +75,8 @@ func TestGoldenCharts(t *testing.T) {
 	}
 }
 
-// What is left in Latin letters are names and units.
-func TestChartsInChineseAreInChinese(t *testing.T) {
+// Only names and units are left in Latin letters.
+func TestCharts_ChineseOnesHaveNoEnglish(t *testing.T) {
 	names := regexp.MustCompile(`Eino v0\.9\.21|Eino|einolean|index\.BM25|toolsearch|reduction|token|recall@5|\b[kM]\b|\b(ms|µs|s)\b`)
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "docs", "img", "zh", "*.svg"))
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestChartsInChineseAreInChinese(t *testing.T) {
 	}
 }
 
-func TestAFigureInAnotherLanguageHasItsNumbers(t *testing.T) {
+func TestFigure_TranslationKeepsNumbers(t *testing.T) {
 	w := phrases{"{0} of {1} tools": "{1} 个工具里的 {0} 个", "%s: from %s to %s": "%s：从 %s 到 %s"}
 	f := figure{title: "3 of 1,449 tools", subtitle: "unknown", x: []float64{1, 2}, format: share, series: []series{{name: "a", values: []float64{.25, 1}}}}
 	theirs := f.in(w)
@@ -99,7 +99,7 @@ func TestAFigureInAnotherLanguageHasItsNumbers(t *testing.T) {
 	require.Equal(t, "unknown. a: from .25 to 1.00.", f.inWords(), "the figure itself stays")
 }
 
-func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
+func TestFigure_FormatsTicksLabelsAndNumbers(t *testing.T) {
 	require.Equal(t, []float64{0, 500, 1000, 1500}, ticks(80, 1400, false))
 	require.Equal(t, []float64{1, 10, 100, 1000}, ticks(3, 900, true))
 	require.Equal(t, []float64{10, 100}, ticks(10, 100, true))
@@ -110,7 +110,7 @@ func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
 	require.Equal(t, ".97", share(.974))
 }
 
-func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testing.T) {
+func TestRecall_IgnoresEnvironment(t *testing.T) {
 	t.Setenv("EINOLEAN_DATA", t.TempDir())
 	f, err := recall(context.Background())
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testin
 	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "index.BM25 finds more than the specified score")
 }
 
-func TestEveryModelCallCountsOnceInItsQuestion(t *testing.T) {
+func TestPerQuestion_CountsEachModelCallOnce(t *testing.T) {
 	f := perQuestion("T", "both", [][]float64{{1, 2, 3}, {4, 5}}, [][]float64{{10, 20}, {30}})
 	require.Equal(t, []float64{1, 2}, f.x)
 	require.Equal(t, []series{
@@ -127,7 +127,7 @@ func TestEveryModelCallCountsOnceInItsQuestion(t *testing.T) {
 	}, f.series)
 }
 
-func TestRunsOfDifferentLengthAreNotDrawnCallByCall(t *testing.T) {
+func TestPerCall_RejectsRunsOfDifferentLength(t *testing.T) {
 	_, err := perCall("T", "both", []float64{1}, []float64{1, 2})
 	require.Error(t, err)
 	f, err := perCall("T", "both", []float64{1, 2}, []float64{10, 20})

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 //claim:security-42
-func TestNothingIsLostInAFewRuns(t *testing.T) {
+func TestSoak_LosesNothing(t *testing.T) {
 	var out bytes.Buffer
 	ok := soak(context.Background(), options{Runs: 160, Parallel: 16, Processes: 2, Kills: 2, Limit: time.Minute, Seed: 7}, t.TempDir(), &out)
 	require.True(t, ok, out.String())
@@ -39,7 +39,7 @@ func TestNothingIsLostInAFewRuns(t *testing.T) {
 	}
 }
 
-func TestFailuresAreReported(t *testing.T) {
+func TestSoak_ReportsFailures(t *testing.T) {
 	race.Skip(t, "starts processes that go wrong on purpose")
 	for what, c := range map[string]struct {
 		runs, kills int

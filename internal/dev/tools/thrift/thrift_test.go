@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/replay"
 )
 
-func TestAConversationOfAUsersOwnIsPrinted(t *testing.T) {
+func TestPrintOne_PrintsUsersOwnConversation(t *testing.T) {
 	msgs := []*schema.Message{schema.UserMessage("look"), schema.AssistantMessage("done", nil)}
 	file := filepath.Join(t.TempDir(), "own.json")
 	text, err := json.Marshal(msgs)
@@ -49,9 +49,8 @@ var (
 	fullColumns  = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16}
 )
 
-// TestGoldenBenchmarksShowTheBills compares both pages with what was measured. With EINOLEAN_UPDATE=1 it writes the
-// tables into them.
-func TestGoldenBenchmarksShowTheBills(t *testing.T) {
+// Both pages show what was measured. EINOLEAN_UPDATE=1 writes the tables into them.
+func TestBenchmarks_GoldenBills(t *testing.T) {
 	measured, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	table := func(title string) string {
@@ -67,8 +66,8 @@ func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 	requireShown(t, resultsPage, "bills where half is read back", brief(t, halfRead, nil, fullColumns))
 }
 
-// TestGoldenBenchmarksShowRefusals compares the page with what `thrift -windows` printed of models that refuse.
-func TestGoldenBenchmarksShowRefusals(t *testing.T) {
+// The page shows what `thrift -windows` printed for models that refuse requests.
+func TestResultsPage_GoldenRefusals(t *testing.T) {
 	measured, err := os.ReadFile("testdata/windows.txt")
 	require.NoError(t, err)
 	table, _, ok := strings.Cut(string(measured), "\nwithout an answer")
@@ -99,9 +98,8 @@ func named(t *testing.T, names ...string) (runs []replay.Recorded) {
 	return runs
 }
 
-// Of a few of the runs, with a small window, all end with an answer under the preset, and none is refused
-// for a request that the preset should have shortened before.
-func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
+// With a small window, runs end with an answer under the preset, however the model refuses requests.
+func TestRecommended_RunsEndWithAnswer(t *testing.T) {
 	runs := named(t, "web-3", "terminal-5", "service-7")
 	for i, refuse := range replay.Refusals {
 		run, w := runs[i%len(runs)], replay.Window{Tokens: 20_000, Factor: 1.25, Refuse: refuse}
@@ -117,7 +115,7 @@ func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
 	}
 }
 
-func TestARunIsComparedOnItsWorstCard(t *testing.T) {
+func TestPrintRuns_ComparesOnWorstCard(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, printRuns(t.Context(), &out, named(t, "web-20"), replay.Options{}))
 	require.Contains(t, out.String(), "1 of 1 runs are dearer")
@@ -148,7 +146,7 @@ func brief(t *testing.T, table string, rows []string, columns []int) string {
 	return out.String()
 }
 
-func TestCompactingIsMeasuredByKindAndInAnEnvelope(t *testing.T) {
+func TestPrintCompact_MeasuresByKindAndInEnvelope(t *testing.T) {
 	text := "[\n" + strings.Repeat("    {\n        \"id\": 1\n    },\n", 50) + "    {}\n]"
 	of := func(kind, text string) replay.Recorded {
 		return replay.Recorded{Kind: kind, Conversation: replay.New([]*schema.Message{schema.UserMessage(text), schema.ToolMessage(text, "1")})}
