@@ -76,7 +76,7 @@ func randomEvent(r *rand.Rand) (e einolean.Event) {
 	return e
 }
 
-func TestEveryEventSurvivesJSON(t *testing.T) {
+func TestEvent_RoundTripsThroughJSON(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -92,7 +92,7 @@ func TestEveryEventSurvivesJSON(t *testing.T) {
 	}
 }
 
-func TestKeysAndKindsAreSnakeCase(t *testing.T) {
+func TestEvent_KeysAndKindsAreSnakeCase(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	r := rand.New(rand.NewPCG(1, 1))
 	seen := map[einolean.Kind]bool{}
@@ -124,7 +124,7 @@ func TestKeysAndKindsAreSnakeCase(t *testing.T) {
 	}
 }
 
-func TestALogLineHoldsWhatIsSetAndNothingElse(t *testing.T) {
+func TestSlog_WritesOnlySetFields(t *testing.T) {
 	var out bytes.Buffer
 	log := einolean.Slog(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	log(context.Background(), einolean.Event{Kind: einolean.KindToolsSearched, CallID: "call_1", Search: &einolean.Search{
@@ -140,18 +140,18 @@ func TestALogLineHoldsWhatIsSetAndNothingElse(t *testing.T) {
 	}, line["einolean"])
 }
 
-func TestLevels(t *testing.T) {
+func TestEvent_LevelDependsOnOutcome(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		event einolean.Event
 		level slog.Level
 	}{
 		{"a failing store", einolean.Event{Kind: einolean.KindStoreFailed}, slog.LevelWarn},
-		{"a list of a server", einolean.Event{Kind: einolean.KindServerListed}, slog.LevelDebug},
-		{"a list that cannot be used", einolean.Event{Kind: einolean.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
+		{"a listed server", einolean.Event{Kind: einolean.KindServerListed}, slog.LevelDebug},
+		{"a server that fails to list", einolean.Event{Kind: einolean.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
 		{"a denied call", einolean.Event{Kind: einolean.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
 		{"a load", einolean.Event{Kind: einolean.KindToolsLoaded}, slog.LevelInfo},
-		{"a load that the history shows", einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
+		{"a repeated load", einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
 		{"a pass that cleared", einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Cleared: 1}}, slog.LevelInfo},
 		{"a pass that cleared nothing", einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{}}, slog.LevelDebug},
 	} {
@@ -159,7 +159,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestALineForPeopleIsOneLineWithoutControlCharacters(t *testing.T) {
+func TestEvent_StringIsOneLineWithoutControlCharacters(t *testing.T) {
 	require.Equal(t, "result cleared files__read: 2,967 → 32 tokens, whole in /tmp/clear/call_1", einolean.Event{
 		Kind: einolean.KindResultCleared, Tool: "files__read",
 		Output: &einolean.OutputChange{Before: einolean.Size{Tokens: 2967}, After: einolean.Size{Tokens: 32}, Path: "/tmp/clear/call_1"},
@@ -177,7 +177,7 @@ func TestALineForPeopleIsOneLineWithoutControlCharacters(t *testing.T) {
 	require.NotContains(t, einolean.Event{Tool: "a\u202eb\nc"}.String(), "\u202e")
 }
 
-func TestLinesOfConcurrentEventsDoNotMix(t *testing.T) {
+func TestJSONL_ConcurrentLinesDoNotMix(t *testing.T) {
 	var out bytes.Buffer
 	write := einolean.JSONL(&out)
 	var all sync.WaitGroup
@@ -200,7 +200,7 @@ type unreadable struct{}
 
 func (unreadable) Error() string { panic("no text") }
 
-func TestOneReceiverCannotKeepAnEventFromTheOthers(t *testing.T) {
+func TestTee_PanicDoesNotAffectOtherReceivers(t *testing.T) {
 	var got []string
 	to := func(name string) func(context.Context, einolean.Event) {
 		return func(context.Context, einolean.Event) { got = append(got, name) }
@@ -215,7 +215,7 @@ func TestOneReceiverCannotKeepAnEventFromTheOthers(t *testing.T) {
 	require.Contains(t, broken.String(), "Error method panics")
 }
 
-func TestAFieldErrorNamesPackageAndField(t *testing.T) {
+func TestFieldError_NamesPackageAndField(t *testing.T) {
 	cause := errors.New("is -1, and must not be negative")
 	err := errors.Join(
 		&einolean.FieldError{Package: "toolsearch", Field: "MaxResults", Err: cause},
@@ -228,7 +228,7 @@ func TestAFieldErrorNamesPackageAndField(t *testing.T) {
 	require.Equal(t, "MaxResults", field.Field)
 }
 
-func TestAnEventWithNumbersThatAreNoneIsWrittenAllTheSame(t *testing.T) {
+func TestJSONL_WritesNonFiniteNumbers(t *testing.T) {
 	strange := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1}
 	for _, score := range strange {
 		for _, confidence := range strange {

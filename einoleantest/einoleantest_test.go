@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-func TestTheStoresOfPackageReductionPass(t *testing.T) {
+func TestBackend_LibraryStoresPass(t *testing.T) {
 	race.Skip(t, "internal/backend does the same")
 	t.Run("memory", func(t *testing.T) {
 		einoleantest.TestBackend(t, func(*testing.T) reduction.Backend { return store.NewMemory(0) })

@@ -19,8 +19,8 @@ import (
 	"github.com/einolean/einolean/internal/formats"
 )
 
-// A recording that an earlier build has made answers the same requests. The samples are of package formats.
-func TestARecordingOfAnotherBuildIsReplayed(t *testing.T) {
+// A recording of an earlier build answers the same requests. The samples are those of package formats.
+func TestReplay_ReadsRecordingOfEarlierBuild(t *testing.T) {
 	adktest.EachType(t, replaysTheOld[*schema.Message]("plain"), replaysTheOld[*schema.AgenticMessage]("agentic"))
 }
 

@@ -36,7 +36,7 @@ func streamed(streaming bool) []einoleantest.Option {
 	return nil
 }
 
-func TestAScriptAnswersTurnByTurn(t *testing.T) {
+func TestScript_AnswersTurnByTurn(t *testing.T) {
 	adktest.Both(t, answersTurnByTurn[*schema.Message], answersTurnByTurn[*schema.AgenticMessage])
 }
 
@@ -71,7 +71,7 @@ func answersTurnByTurn[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Zero(t, last)
 }
 
-func TestUsageIsReportedWithTheAnswer(t *testing.T) {
+func TestWithUsage_ReportsUsageWithAnswer(t *testing.T) {
 	usage := schema.TokenUsage{PromptTokens: 7, CompletionTokens: 2, TotalTokens: 9}
 	turn := einoleantest.Say("ab").WithUsage(usage)
 	ctx := t.Context()
@@ -98,7 +98,7 @@ func drain[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	}
 }
 
-func TestAStreamBreaksOffAfterItsChunks(t *testing.T) {
+func TestBreakAfter_FailsAfterChunks(t *testing.T) {
 	gone := errors.New("connection reset")
 	for after, want := range []int{0, 1, 2, 2} {
 		turn := einoleantest.Say("a long answer").BreakAfter(after, gone)
@@ -112,7 +112,7 @@ func TestAStreamBreaksOffAfterItsChunks(t *testing.T) {
 	}
 }
 
-func TestAFailingModelEndsTheRun(t *testing.T) {
+func TestFail_EndsRun(t *testing.T) {
 	adktest.Both(t, failingModel[*schema.Message], failingModel[*schema.AgenticMessage])
 }
 
@@ -127,7 +127,7 @@ func failingModel[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.Run(tb, c, "go") }), "the run ended with: ")
 }
 
-func TestRespondDecidesByTheRequest(t *testing.T) {
+func TestRespond_ReceivesRequest(t *testing.T) {
 	adktest.Both(t, decidesByRequest[*schema.Message], decidesByRequest[*schema.AgenticMessage])
 }
 
@@ -142,7 +142,7 @@ func decidesByRequest[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Len(t, m.Requests(), 3)
 }
 
-func TestAModelServesManyRunsAtOnce(t *testing.T) {
+func TestRespond_ServesConcurrentRuns(t *testing.T) {
 	m := einoleantest.Respond(func(r einoleantest.Request[*schema.Message]) einoleantest.Turn {
 		if len(r.Messages) < 3 {
 			return einoleantest.Call("shell", `{}`).And("shell", `{}`)
@@ -165,7 +165,7 @@ func TestAModelServesManyRunsAtOnce(t *testing.T) {
 	require.Len(t, ids, 16, "each call has an id of its own")
 }
 
-func TestARunGoesOnFromEarlierMessages(t *testing.T) {
+func TestRun_AfterContinuesFromEarlierMessages(t *testing.T) {
 	m := einoleantest.Script[*schema.Message](einoleantest.Say("Oslo"), einoleantest.Say("Rain"))
 	first := einoleantest.Run(t, config[*schema.Message](m), "Which city?")
 	second := einoleantest.Run(t, config[*schema.Message](m), "And the weather?", einoleantest.After(first.Messages...))
@@ -182,7 +182,7 @@ func TestARunGoesOnFromEarlierMessages(t *testing.T) {
 	require.ErrorIs(t, stopped.Err, context.Canceled)
 }
 
-func TestARequestShowsResultsAndReadsAsText(t *testing.T) {
+func TestRequest_ShowsResultsAndFormatsAsText(t *testing.T) {
 	adktest.Both(t, showsResults[*schema.Message], showsResults[*schema.AgenticMessage])
 }
 

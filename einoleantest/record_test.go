@@ -55,7 +55,7 @@ func failure(t *testing.T, run func(testing.TB)) string {
 	return f.failed
 }
 
-func TestAReplayAnswersAsTheRecordedModelDid(t *testing.T) {
+func TestReplay_AnswersAsRecorded(t *testing.T) {
 	adktest.Both(t, answersAsRecorded[*schema.Message], answersAsRecorded[*schema.AgenticMessage])
 }
 
@@ -74,7 +74,7 @@ func answersAsRecorded[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestAReplayRefusesWhatWasNotRecorded(t *testing.T) {
+func TestReplay_RejectsUnrecordedRequests(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.jsonl")
 	rec := einoleantest.Record(einoleantest.Script[*schema.Message](einoleantest.Call("shell", `{}`), einoleantest.Say("done")))
 	einoleantest.Run(t, config[*schema.Message](rec), "go")
@@ -93,7 +93,7 @@ func TestAReplayRefusesWhatWasNotRecorded(t *testing.T) {
 		"one more message": {func(tb testing.TB) {
 			einoleantest.Run(tb, config(einoleantest.Replay[*schema.Message](tb, file)), "go", einoleantest.MayFail(), einoleantest.After(schema.UserMessage("go")))
 		}, "there were 1 messages, and are 2"},
-		"once more": {func(tb testing.TB) {
+		"an extra request": {func(tb testing.TB) {
 			m := einoleantest.Replay[*schema.Message](tb, file)
 			einoleantest.Run(tb, config(m), "go")
 			einoleantest.Run(tb, config(m), "go", einoleantest.MayFail())
@@ -109,7 +109,7 @@ func TestAReplayRefusesWhatWasNotRecorded(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheModelAreRecorded(t *testing.T) {
+func TestRecord_KeepsModelErrors(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		for name, turn := range map[string]einoleantest.Turn{"refused": einoleantest.Fail(errors.New("overloaded")), "broken": einoleantest.Say("well").BreakAfter(1, errors.New("overloaded"))} {
 			t.Run(fmt.Sprint(name, streaming), func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestErrorsOfTheModelAreRecorded(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnerMayReadARecording(t *testing.T) {
+func TestSave_RecordingIsPrivate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new")
 	file := filepath.Join(folder, "run.jsonl")
 	recorder := einoleantest.Record[*schema.Message](einoleantest.Script[*schema.Message](einoleantest.Say("a secret")))

@@ -24,7 +24,7 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-func TestRequireLeanCountsCallsAndTokens(t *testing.T) {
+func TestRequireLean_CountsCallsAndTokens(t *testing.T) {
 	page := func(context.Context, string) (string, error) { return strings.Repeat("page", 1000), nil }
 	m := einoleantest.Script[*schema.Message](einoleantest.Call("read_page", `{}`), einoleantest.Say("done"))
 	out := einoleantest.Run(t, config[*schema.Message](m, einoleantest.Tool("read_page", "Reads a page.", page)), "read")
@@ -42,7 +42,7 @@ func report(form adktest.Form) tool.BaseTool {
 	})
 }
 
-func TestRequireReadableFollowsNoticesIntoTheStore(t *testing.T) {
+func TestRequireReadable_FollowsNoticesIntoStore(t *testing.T) {
 	adktest.Both(t, followsNotices[*schema.Message], followsNotices[*schema.AgenticMessage])
 }
 
@@ -97,9 +97,9 @@ func same[M adk.MessageType](m M) M {
 	return m
 }
 
-// Where ids of calls repeat, each result is looked for in all that is left of them: what is there is not
-// reported, and what is lost is.
-func TestRequireReadableLooksForEachResultWhereIDsRepeat(t *testing.T) {
+// If call ids repeat, each result is searched for in everything that remains of them. Only lost results are
+// reported.
+func TestRequireReadable_FindsResultsOfRepeatedIDs(t *testing.T) {
 	adktest.Both(t, idsRepeat[*schema.Message], idsRepeat[*schema.AgenticMessage])
 }
 
@@ -131,7 +131,7 @@ func (forgetful) WrapInvokableToolCall(_ context.Context, next adk.InvokableTool
 	}, nil
 }
 
-func TestRequireReadableFindsWhatIsLost(t *testing.T) {
+func TestRequireReadable_ReportsLostResults(t *testing.T) {
 	c := config[*schema.Message](einoleantest.Script[*schema.Message](einoleantest.Call("shell", `{"cmd":"ls"}`), einoleantest.Say("done")))
 	c.Handlers = adktest.Handlers[*schema.Message](forgetful{&adk.BaseChatModelAgentMiddleware{}})
 	out := einoleantest.Run(t, c, "list")
@@ -141,9 +141,9 @@ func TestRequireReadableFindsWhatIsLost(t *testing.T) {
 	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
 }
 
-// What the calls of a program return is read by the program: it is in no request, and the turns in which they
-// run ask no model.
-func TestWhatAProgramReadsIsNoLossAndNoModelCall(t *testing.T) {
+// The results of a program's calls are read by the program. They are in no request, and their turns make no model
+// call.
+func TestRequireReadable_IgnoresResultsReadByPrograms(t *testing.T) {
 	adktest.Both(t, programReads[*schema.Message], programReads[*schema.AgenticMessage])
 }
 
@@ -172,8 +172,8 @@ func programReads[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// TestAnOutcomeHasTheWindowOfEachCall holds that a run is recorded as it went out.
-func TestAnOutcomeHasTheWindowOfEachCall(t *testing.T) {
+// TestOutcome_HasWindowOfEachCall checks that a run is recorded as it was sent.
+func TestOutcome_HasWindowOfEachCall(t *testing.T) {
 	adktest.Both(t, hasTheWindow[*schema.Message], hasTheWindow[*schema.AgenticMessage])
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A scoped store has every method: what it does not know of as an ability, it would claim to have.
-func TestAScopeKnowsEveryAbility(t *testing.T) {
+// A scoped store has every method. An ability that is missing here would be reported as present.
+func TestScoped_KnowsEveryAbility(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[abilities]()) {
 		require.False(t, (&scoped{}).supports(reflect.New(field.Type).Interface()), field.Type)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-func TestMemoryKeepsTheContract(t *testing.T) {
+func TestMemory_KeepsContract(t *testing.T) {
 	backendtest.Run(t, func(*testing.T) store.Backend { return store.NewMemory(0) }, backendtest.Options{})
 }
 
-func TestDirKeepsTheContract(t *testing.T) {
+func TestDir_KeepsContract(t *testing.T) {
 	dirs := newAgedDirs(t)
 	outside := func(t *testing.T) {
 		stores, err := filepath.Glob(filepath.Join(dirs.parent, "*", "*"))
@@ -62,15 +62,14 @@ func (a agedDirs) age(t *testing.T, files store.Backend, filePath string, by tim
 	require.NoError(t, os.Chtimes(filepath.Join(a.paths[backend.Innermost(files)], inner), at, at))
 }
 
-// Eino's own store in memory writes and reads lines, has no typed error and does
-// not look at the context.
-func TestEinosStoreKeepsWhatItCan(t *testing.T) {
+// Eino's own store in memory writes and reads lines, has no typed error and ignores the context.
+func TestEinoBackend_KeepsPartOfContract(t *testing.T) {
 	backendtest.Run(t, func(*testing.T) store.Backend { return filesystem.NewInMemoryBackend() },
 		backendtest.Options{AnyMissingError: true, IgnoresContext: true})
 }
 
 // A store that only writes is tested through another way of reading.
-func TestAStoreThatOnlyWritesCanBeTested(t *testing.T) {
+func TestWriteOnlyStore_KeepsContract(t *testing.T) {
 	open := func(*testing.T) store.Backend {
 		return backendtest.NewFaulty(store.NewMemory(0), nil).WriteOnly()
 	}

@@ -64,10 +64,10 @@ func (s slow) Read(p []byte) (int, error) {
 	return s.Reader.Read(p[:min(len(p), 100)])
 }
 
-// TestAScopeNeverHasMoreThanItMay: 16 goroutines add, write, write again and stream into one scope and
-// the levels below it, while the store counts again and again and unused files are deleted. What is
-// stored is never more than the scope may have; and in the end as much fits as there is room for.
-func TestAScopeNeverHasMoreThanItMay(t *testing.T) {
+// 16 goroutines create, write, overwrite and stream into one scope and the levels below it, while the store keeps
+// counting and unused files are deleted. The scope never holds more than MaxBytes, and in the end it can be
+// filled.
+func TestScope_MaxBytesHoldsUnderConcurrency(t *testing.T) {
 	const most, goroutines, calls = 10_000, 16, 60
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -155,8 +155,8 @@ func use(t *testing.T, r *rand.Rand, scoped store.Backend, files store.Cleaner) 
 	return doing
 }
 
-// TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay: what fails there takes no room either.
-func TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay(t *testing.T) {
+// A failed write takes no room either.
+func TestScope_MaxBytesHoldsWithoutReadsOrCounts(t *testing.T) {
 	const most = 10_000
 	memory := store.NewMemory(0)
 	files := struct{ store.Backend }{memory}

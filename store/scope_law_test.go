@@ -52,8 +52,8 @@ func (s says) DeleteUnused(context.Context, string, time.Time) (int, int64, erro
 
 func (s says) Stored(context.Context, string) (int, int64, error) { return 5, 60, s.err }
 
-// Whatever a store can, and whether it answers or fails, its scope says the same, with a limit and without.
-func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
+// A scope returns what its store returns, for every set of abilities, with and without a limit.
+func TestScoped_PassesOnResultsAndErrors(t *testing.T) {
 	type (
 		bk = store.Backend
 		rr = store.RangeReader
@@ -116,7 +116,7 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 	}
 }
 
-func TestAScopeKeepsTheContract(t *testing.T) {
+func TestScoped_KeepsContract(t *testing.T) {
 	dirs := newAgedDirs(t)
 	for what, inner := range map[string]struct {
 		open func(t *testing.T) store.Backend

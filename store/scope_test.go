@@ -28,8 +28,8 @@ var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
 	return tenant, nil
 }}
 
-// TestAsTellsWhatAStoreCanDo: a scoped store has every method, and is no more than the store below it.
-func TestAsTellsWhatAStoreCanDo(t *testing.T) {
+// A scoped store has every method, and can do only what the store below it can.
+func TestAs_ReportsAbilitiesOfStore(t *testing.T) {
 	memory := store.NewMemory(0)
 	able := func(b store.Backend) (all [5]bool) {
 		_, all[0] = store.As[store.Reader](b)
@@ -95,8 +95,8 @@ type unwraps struct{ store.Backend }
 
 func (u unwraps) Unwrap() store.Backend { return u.Backend }
 
-// TestTheReadmesServerIsTheExample: what README.md shows is the code of ExampleScoped.
-func TestTheReadmesServerIsTheExample(t *testing.T) {
+// README.md shows the code of ExampleScoped.
+func TestReadme_ShowsExampleScoped(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	_, region, found := strings.Cut(string(readme), "<!-- region: tenants -->\n```go\n")
@@ -108,8 +108,8 @@ func TestTheReadmesServerIsTheExample(t *testing.T) {
 	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
 }
 
-// A history may name anything: a name that no file can have keeps no other file from being marked as used.
-func TestANameThatNoFileCanHaveKeepsNoOtherFromBeingMarked(t *testing.T) {
+// A history may contain any name. An invalid one does not prevent other files from being marked as used.
+func TestMarkUsed_SkipsInvalidPaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
 		memory := store.NewMemory(0)

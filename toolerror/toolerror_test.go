@@ -79,7 +79,7 @@ func seen[M adk.MessageType](t *testing.T, m *einoleantest.Model[M]) string {
 	return results[0].Text
 }
 
-func TestTheModelReadsTheErrorAndTheRunGoesOn(t *testing.T) {
+func TestToolError_ModelReadsErrorAndRunContinues(t *testing.T) {
 	fail := func(context.Context, string) (string, error) { return "", errHost }
 	panics := func(context.Context, string) (string, error) { panic("no page") }
 	for name, form := range adktest.Forms {
@@ -103,7 +103,7 @@ func answers[M adk.MessageType](t *testing.T, streaming bool, of tool.BaseTool, 
 	require.Contains(t, seen(t, m), "call the tool again")
 }
 
-func TestAStreamThatFailsEndsWithTheAnswer(t *testing.T) {
+func TestToolError_FailedStreamEndsWithAnswer(t *testing.T) {
 	adktest.Both(t, endsWithAnswer[*schema.Message], endsWithAnswer[*schema.AgenticMessage])
 }
 
@@ -116,8 +116,8 @@ func endsWithAnswer[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// A finalizer of Eino's that closed a stream twice would end the process.
-func TestFailedStreamsThatNobodyReadsAreCollected(t *testing.T) {
+// If a finalizer of Eino's closed a stream twice, the process would end.
+func TestToolError_UnreadFailedStreamsAreCollected(t *testing.T) {
 	h, err := toolerror.New(t.Context(), nil)
 	require.NoError(t, err)
 	for range 50 {
@@ -150,7 +150,7 @@ func graphInterrupts(t *testing.T) error {
 	return err
 }
 
-func TestErrorsThatSteerARunPass(t *testing.T) {
+func TestToolError_PassesControlErrors(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	cases := map[string]struct {
@@ -159,9 +159,9 @@ func TestErrorsThatSteerARunPass(t *testing.T) {
 	}{
 		"the interrupt of a graph":        {t.Context(), graphInterrupts(t)},
 		"an old interrupt":                {t.Context(), compose.NewInterruptAndRerunErr("wait")},
-		"the end of the run's context":    {ended, errHost},
-		"a cancelled run":                 {t.Context(), &adk.CancelError{}},
-		"a cancelled stream":              {t.Context(), adk.ErrStreamCanceled},
+		"an ended run context":            {ended, errHost},
+		"a canceled run":                  {t.Context(), &adk.CancelError{}},
+		"a canceled stream":               {t.Context(), adk.ErrStreamCanceled},
 		"the limit on iterations":         {t.Context(), adk.ErrExceedMaxIterations},
 		"the limit on retries":            {t.Context(), adk.ErrExceedMaxRetries},
 		"the limit on steps":              {t.Context(), compose.ErrExceedMaxSteps},
@@ -195,14 +195,14 @@ func TestErrorsThatSteerARunPass(t *testing.T) {
 	}
 }
 
-func TestAToolsOwnTimeoutIsAnswered(t *testing.T) {
+func TestToolError_AnswersTimeoutOfTool(t *testing.T) {
 	m, _ := run[*schema.Message](t, false, nil, einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
 		return "", context.DeadlineExceeded
 	}))
 	require.Contains(t, seen(t, m), "deadline exceeded")
 }
 
-func TestAnInterruptPausesTheRunAndItGoesOn(t *testing.T) {
+func TestToolError_InterruptedRunResumes(t *testing.T) {
 	adktest.Both(t, resumes[*schema.Message], resumes[*schema.AgenticMessage])
 }
 
@@ -233,7 +233,7 @@ func resumes[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, seen(t, m), errHost.Error())
 }
 
-func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
+func TestConfig_TextReplacesError(t *testing.T) {
 	fail := einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) { return "", errHost })
 	m, _ := run[*schema.Message](t, false, &toolerror.Config{Text: func(_ context.Context, name string, err error) string {
 		return name + " is out of order"
@@ -247,7 +247,7 @@ func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
 	require.Contains(t, seen(t, m), errHost.Error())
 }
 
-func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
+func TestToolError_LongErrorKeepsStartAndEnd(t *testing.T) {
 	for _, filler := range []string{"x", "错", "\xff"} {
 		long := errors.New("start " + strings.Repeat(filler, 50_000) + " the cause")
 		m, _ := run[*schema.Message](t, false, nil, einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
@@ -261,14 +261,14 @@ func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheAnswerFollowsTheLanguage(t *testing.T) {
+func TestToolError_AnswerFollowsLanguage(t *testing.T) {
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
 	m, _ := run[*schema.Message](t, false, nil, broken{errHost})
 	require.Contains(t, seen(t, m), "执行失败：host build-7")
 }
 
-func TestResultsOfToolsThatDoNotFailAreUnchanged(t *testing.T) {
+func TestToolError_SuccessfulResultsAreUnchanged(t *testing.T) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			adktest.Both(t, func(t *testing.T, streaming bool) {

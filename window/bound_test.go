@@ -103,7 +103,7 @@ func named(name string) func(context.Context) (string, error) {
 }
 
 //claim:window-02
-func TestTwoThousandCallsAreKeptAndLoggedWhole(t *testing.T) {
+func TestCollector_KeepsAndLogsTwoThousandCalls(t *testing.T) {
 	calls := 2000
 	if testing.Short() || race.Enabled { // the work grows with the square, and one goroutine does it all
 		calls = 200
@@ -158,7 +158,7 @@ func whole(t *testing.T, c *window.Conversation, step int) {
 	}
 }
 
-func TestALogGrowsWithTheConversation(t *testing.T) {
+func TestLog_SizeIsLinearInCalls(t *testing.T) {
 	race.Skip(t, "one goroutine makes 450 calls")
 	size := func(calls int) int {
 		var log bytes.Buffer
@@ -170,7 +170,7 @@ func TestALogGrowsWithTheConversation(t *testing.T) {
 }
 
 //claim:security-66
-func TestOneLongConversationStaysWithinItsBytes(t *testing.T) {
+func TestMaxBytes_BoundsOneLongConversation(t *testing.T) {
 	const bound = 1 << 20
 	see := window.New(window.Config{MaxBytes: bound, Conversation: named("c")})
 	c := newChat(t, see)
@@ -204,7 +204,7 @@ func TestOneLongConversationStaysWithinItsBytes(t *testing.T) {
 	require.Equal(t, 15_000, back[0].Totals().Calls)
 }
 
-func TestTheMemoryOfACollectorIsWhatItSays(t *testing.T) {
+func TestKept_MatchesHeap(t *testing.T) {
 	race.Skip(t, "the detector takes memory itself")
 	heap := func() int64 {
 		var m runtime.MemStats
@@ -230,13 +230,12 @@ func TestTheMemoryOfACollectorIsWhatItSays(t *testing.T) {
 	}
 }
 
-// TestWhatACollectorSaysItKeepsIsWhatItKeeps goes through random scripts: many agents and
-// conversations, requests that grow, shrink, change in front, repeat or are prefixes of
-// the last one, media, duplicate and missing IDs, events of every kind, streams that are
-// left, models that fail.
+// TestKept_IsRightForRandomScripts runs random scripts: many agents and conversations; requests that grow, shrink,
+// change in front, repeat or are prefixes of the last one; media, duplicate and missing IDs; events of every kind;
+// abandoned streams, and models that fail.
 //
 //claim:security-66
-func TestWhatACollectorSaysItKeepsIsWhatItKeeps(t *testing.T) {
+func TestKept_IsRightForRandomScripts(t *testing.T) {
 	for range race.Cases(60) {
 		seed := rand.Uint64()
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -313,7 +312,7 @@ func step(t *testing.T, r *rand.Rand, c *chat) {
 	stream.Close()
 }
 
-func TestRecordingACallIsLinearInClearedResults(t *testing.T) {
+func TestRecording_IsLinearInClearedResults(t *testing.T) {
 	race.Skip(t, "the detector allocates itself")
 	// The paths that notices name are looked up, not looked for: a call costs no more
 	// for a conversation that has a thousand of them.
@@ -342,7 +341,7 @@ func TestRecordingACallIsLinearInClearedResults(t *testing.T) {
 	require.Less(t, slow, 40*quick, "what compares each with each takes more than a hundred times as long")
 }
 
-func TestEachTextIsRedactedOnce(t *testing.T) {
+func TestRedact_CalledOncePerText(t *testing.T) {
 	seen := map[string]int{}
 	see := window.New(window.Config{Redact: func(s string) string { seen[s]++; return s }})
 	c := newChat(t, see)

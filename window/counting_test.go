@@ -22,9 +22,9 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-// A call that names a stored file reads it back, whatever tool it calls and however its
-// arguments name the file. Other files that look like it are none of ours.
-func TestACallThatNamesAStoredFileReadsItBack(t *testing.T) {
+// A call that names a stored file reads it back, with any tool and any form of arguments. Similar paths of other
+// files do not count.
+func TestReadBack_RecognizesPathsInArguments(t *testing.T) {
 	for arguments, page := range map[string]bool{
 		`{"file_path":"/tmp/clear/c1"}`:                    true,
 		`{"command":"cat /tmp/clear/c1"}`:                  true,
@@ -55,9 +55,9 @@ func TestACallThatNamesAStoredFileReadsItBack(t *testing.T) {
 	}
 }
 
-// Arguments that become shorter, as cleared ones do, are the same part with another text:
-// what follows has moved, and is not new.
-func TestAPartThatBecomesShorterIsTheOnlyNewOne(t *testing.T) {
+// Arguments that become shorter, as cleared ones do, are the same part with another text. What follows has moved,
+// and is not new.
+func TestParts_OnlyShortenedPartIsNew(t *testing.T) {
 	see := window.New(window.Config{Conversation: named("c")})
 	c := newChat(t, see)
 	for range 3 {
@@ -80,8 +80,8 @@ func TestAPartThatBecomesShorterIsTheOnlyNewOne(t *testing.T) {
 	require.Equal(t, "c1", second.NewParts()[0].CallID)
 }
 
-// Paths and reasons of what was left out take memory as well.
-func TestWhatIsLeftOutCounts(t *testing.T) {
+// Paths and reasons of omissions take memory as well.
+func TestKept_CountsOmissions(t *testing.T) {
 	kept := func(path string) int64 {
 		see := window.New(window.Config{Conversation: named("c"), Texts: window.TextsNone})
 		c := newChat(t, see)
@@ -118,8 +118,8 @@ func TestWhatIsLeftOutCounts(t *testing.T) {
 	require.Greater(t, kept("/tmp/clear/x"), kept(""))
 }
 
-// Whatever begins and never asks a model, the newest call stays.
-func TestTheNewestCallStaysWhateverBegins(t *testing.T) {
+// The newest call stays, however many conversations start without a model call.
+func TestMaxBytes_KeepsNewestCall(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		name := "empty 0"
 		n := 0
@@ -152,7 +152,7 @@ func TestTheNewestCallStaysWhateverBegins(t *testing.T) {
 }
 
 // Totals add up every figure of every call, whatever the providers report.
-func TestTotalsAddUpEveryFigure(t *testing.T) {
+func TestTotals_AddUpEveryFigure(t *testing.T) {
 	small, large := 900, 200_001
 	c := &window.Conversation{Calls: []*window.ModelCall{
 		{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &small},
@@ -169,7 +169,7 @@ func TestTotalsAddUpEveryFigure(t *testing.T) {
 }
 
 // What only einolean needs would not have been sent without it.
-func TestWithoutEinoleanWhatItNeedsIsNotSent(t *testing.T) {
+func TestWithout_ExcludesWhatEinoleanAdds(t *testing.T) {
 	see := window.New(window.Config{Conversation: named("c")})
 	c := newChat(t, see)
 	tools := model.WithTools([]*schema.ToolInfo{{Name: "tool_search", Desc: strings.Repeat("finds ", 100)}, {Name: "own", Desc: "does it"}})
@@ -199,8 +199,8 @@ func (h hides) Info(context.Context) (*schema.ToolInfo, error) {
 
 func (h hides) HiddenTools(context.Context) []*schema.ToolInfo { return slices.Clone(h) }
 
-// Measuring a definition takes its whole schema: with 10,000 tools, a sixth of a second.
-func TestHiddenToolsAreMeasuredOnceForAllRuns(t *testing.T) {
+// Measuring a definition reads its whole schema, which takes a sixth of a second for 10,000 tools.
+func TestHidden_ToolsAreMeasuredOnce(t *testing.T) {
 	var hidden hides
 	for i := range 1000 {
 		hidden = append(hidden, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})

@@ -99,7 +99,7 @@ func (l *leaking[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 }
 
 //claim:security-67 window-03
-func TestNothingPassesByTheDoor(t *testing.T) {
+func TestRedact_NoSecretIsKeptOrLogged(t *testing.T) {
 	adktest.Both(t, passesTheDoor[*schema.Message], passesTheDoor[*schema.AgenticMessage])
 }
 
@@ -216,8 +216,8 @@ func textsOf(c *window.Conversation) (all []string) {
 	return all
 }
 
-// TestNothingOfAUsersRunsUnderALock lets every callback use the collector that calls it.
-func TestNothingOfAUsersRunsUnderALock(t *testing.T) {
+// TestCollector_CallbacksRunWithoutLock lets every callback use the collector that calls it.
+func TestCollector_CallbacksRunWithoutLock(t *testing.T) {
 	var see *window.Collector
 	var calls atomic.Int64
 	use := func() {
@@ -257,8 +257,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// TestRunsRedactSideBySide counts in the time of a bubble: 64 runs take as long as one.
-func TestRunsRedactSideBySide(t *testing.T) {
+// 64 runs take as long as one, measured in the time of a synctest bubble.
+func TestRedact_RunsConcurrently(t *testing.T) {
 	took := func(runs int) (d time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			see := window.New(window.Config{Redact: func(s string) string { time.Sleep(5 * time.Millisecond); return s }})
@@ -283,10 +283,10 @@ func TestRunsRedactSideBySide(t *testing.T) {
 	require.LessOrEqual(t, many, 12*one)
 }
 
-// TestALogThatBlocksCostsCallsAndNoTime counts in the time of a bubble.
+// The delay is measured in the time of a synctest bubble.
 //
 //claim:security-68
-func TestALogThatBlocksCostsCallsAndNoTime(t *testing.T) {
+func TestLog_BlockedWriterLosesCallsWithoutDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var mu sync.Mutex
@@ -334,7 +334,7 @@ func TestALogThatBlocksCostsCallsAndNoTime(t *testing.T) {
 	})
 }
 
-func TestALogWhoseWriteEndsItsGoroutineHangsNobody(t *testing.T) {
+func TestLog_GoexitInWriteDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0
 		var log bytes.Buffer
@@ -358,8 +358,8 @@ func TestALogWhoseWriteEndsItsGoroutineHangsNobody(t *testing.T) {
 	})
 }
 
-// A writer that takes a part and says nothing has lost the rest, and the next line stands alone.
-func TestALogThatTakesOnlyAPartIsReported(t *testing.T) {
+// A writer that writes only a part and returns no error has lost the rest. The next line starts anew.
+func TestLog_ReportsShortWrite(t *testing.T) {
 	writes := 0
 	var log bytes.Buffer
 	see := window.New(window.Config{Conversation: named("c"), Log: writer(func(p []byte) (int, error) {

@@ -27,7 +27,7 @@ func alone() *window.Collector {
 	return window.New(window.Config{Texts: window.TextsAll, Conversation: func(context.Context) (string, error) { return "c", nil }})
 }
 
-func TestAfterAFailoverEachModelHasACall(t *testing.T) {
+func TestCollector_RecordsEachModelOfFailover(t *testing.T) {
 	adktest.Both(t, failsOver[*schema.Message], failsOver[*schema.AgenticMessage])
 }
 
@@ -83,7 +83,7 @@ func (e endless[M]) Stream(ctx context.Context, _ []M, _ ...model.Option) (*sche
 	return read, nil
 }
 
-func TestACancelledCallIsClosed(t *testing.T) {
+func TestCollector_ClosesCanceledCall(t *testing.T) {
 	adktest.Both(t, cancelled[*schema.Message], cancelled[*schema.AgenticMessage])
 }
 
@@ -114,7 +114,7 @@ func cancelled[M adk.MessageType](t *testing.T, streaming bool) {
 	require.False(t, calls[1].Unfinished)
 }
 
-func TestARunThatIsInterruptedAndResumedIsOneConversation(t *testing.T) {
+func TestConversation_SpansInterruptAndResume(t *testing.T) {
 	adktest.Both(t, resumes[*schema.Message], resumes[*schema.AgenticMessage])
 }
 
@@ -185,7 +185,7 @@ func schemaText(t *schema.ToolInfo) string {
 	return string(b)
 }
 
-func TestTheEstimateOfAgenticMessagesIsCalibratedToo(t *testing.T) {
+func TestCalibration_AppliesToAgenticMessages(t *testing.T) {
 	s := newScene(t, false, window.Config{}, script[*schema.AgenticMessage]())
 	scripted := s.agent.Model
 	s.agent.Configure = func(c *adk.TypedChatModelAgentConfig[*schema.AgenticMessage]) { c.Model = counted{scripted} }
@@ -198,12 +198,11 @@ func TestTheEstimateOfAgenticMessagesIsCalibratedToo(t *testing.T) {
 	}
 }
 
-// TestWatchingTakesLittleOfAModelCall holds that a call with 1,000 messages of 4 KB is
-// recorded in little of the 300 ms that a fast model takes: a thirtieth at most, and
-// a hundredth on a quiet machine.
+// TestRecording_TakesLittleOfAModelCall checks that recording a call with 1,000 messages of 4 KB takes little of
+// the 300 ms of a fast model: at most a thirtieth, and a hundredth on an idle machine.
 //
 //claim:window-04
-func TestWatchingTakesLittleOfAModelCall(t *testing.T) {
+func TestRecording_TakesLittleOfAModelCall(t *testing.T) {
 	race.Skip(t, "the detector is what takes long")
 	history := make([]*schema.Message, 0, 1000)
 	for i := range 250 {
@@ -228,7 +227,7 @@ func TestWatchingTakesLittleOfAModelCall(t *testing.T) {
 	require.Less(t, fastest, most)
 }
 
-func TestAnErrorOfTheModelIsTheAgents(t *testing.T) {
+func TestWrapModel_ReturnsModelError(t *testing.T) {
 	see := alone()
 	a := adktest.Agent[*schema.Message]{Handlers: adktest.Handlers(see.Handler()), Model: adktest.Script[*schema.Message](adktest.Turn{Err: errMoody})}
 	out := a.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")})
@@ -236,7 +235,7 @@ func TestAnErrorOfTheModelIsTheAgents(t *testing.T) {
 	require.Equal(t, errMoody.Error(), see.Conversation("c").Calls[0].Error)
 }
 
-func TestACallSaysWhoseItIs(t *testing.T) {
+func TestModelCall_NamesConversationAndModel(t *testing.T) {
 	adktest.Both(t, saysWhose[*schema.Message], saysWhose[*schema.AgenticMessage])
 }
 
@@ -261,7 +260,7 @@ func (o odd) Generate(context.Context, []*schema.Message, ...model.Option) (*sch
 	return m, nil
 }
 
-func TestWhateverAProviderReportsTheFiguresMakeSense(t *testing.T) {
+func TestCalibration_ToleratesImplausibleUsage(t *testing.T) {
 	for _, reports := range [][]int{{0, 0, 0, 0}, {-5, 700, -5, 700}, {1, 1 << 60, 1, 1 << 60}, {900, 900, 900, 900}, {3000, 1500, 800, 40}, {1 << 40, 0, -1, 1}} {
 		see := window.New(window.Config{Conversation: named("c")})
 		c := newChat(t, see)

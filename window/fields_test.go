@@ -16,9 +16,9 @@ import (
 	"github.com/einolean/einolean/internal/formats"
 )
 
-// What any field of a log said when it was written is read. The samples are of package formats: a log in which every
-// field says something.
-func TestEveryFieldOfALogIsRead(t *testing.T) {
+// Every field of a written log is read. The samples are those of package formats: a log with a value in every
+// field.
+func TestReadJSON_ReadsEveryField(t *testing.T) {
 	for name, text := range formats.Samples(t, "log", ".jsonl", func() string { return everyField(t) }) {
 		all, err := ReadJSON(strings.NewReader(text))
 		require.ErrorContains(t, err, "lost 1 calls", name)

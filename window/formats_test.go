@@ -14,8 +14,8 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-// Logs that earlier builds wrote are read whole, and say what they said.
-func TestLogsOfEarlierBuildsAreRead(t *testing.T) {
+// Logs of earlier builds are read whole, with the same totals.
+func TestReadJSON_ReadsLogsOfEarlierBuilds(t *testing.T) {
 	samples := map[string]window.Totals{
 		"v1/window-plain.jsonl":    {Calls: 4, Helped: 1, Sent: 7913, Without: 12334, Same: 3720, Omissions: 2, OmittedBefore: 3480, OmittedAfter: 1270},
 		"v1/window-agentic.jsonl":  {Calls: 5, Helped: 2, Sent: 7182, Without: 10959, Same: 4963, Omissions: 1, OmittedBefore: 2996, OmittedAfter: 33},

@@ -80,8 +80,8 @@ func (c *changes) step(tell func(einolean.Event)) {
 	}
 }
 
-// A run reads only what its request before had not, and records what it would if it read everything.
-func TestARunThatGoesOnRecordsWhatNewRunsWould(t *testing.T) {
+// A run reads only what is new in a request, and records the same as if it read everything.
+func TestRecording_LongRunEqualsNewRuns(t *testing.T) {
 	for n := range race.Cases(100) {
 		seed := uint64(time.Now().UnixNano()) + uint64(n)
 		goesOn := window.New(window.Config{Conversation: named("c"), MaxBytes: 200_000})
@@ -135,8 +135,8 @@ func recordOf(t *testing.T, see *window.Collector) string {
 	return string(text)
 }
 
-// What a call costs does not depend on how much text the calls before had.
-func TestACallCostsByWhatIsNew(t *testing.T) {
+// The cost of recording a call does not depend on how much text earlier calls had.
+func TestRecording_CostDependsOnNewText(t *testing.T) {
 	race.Skip(t, "the detector is what takes long")
 	cost := func(size int) time.Duration {
 		c := newChat(t, window.New(window.Config{}))

@@ -16,8 +16,8 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-// A call that OnCall gets has the parts that the collector has of it, and keeps them.
-func TestACallThatIsHandedOutHasItsParts(t *testing.T) {
+// A call passed to OnCall has the parts that the collector has, and keeps them.
+func TestOnCall_CallHasItsParts(t *testing.T) {
 	adktest.Both(t, handsOut[*schema.Message], handsOut[*schema.AgenticMessage])
 }
 
@@ -33,8 +33,8 @@ func handsOut[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Whoever reads conversations may stop at any of them.
-func TestReadingConversationsMayStop(t *testing.T) {
+// A loop over Conversations may stop at any of them.
+func TestConversations_IterationMayStop(t *testing.T) {
 	n := 0
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { n++; return fmt.Sprint(n), nil }})
 	for range 4 {

@@ -33,7 +33,7 @@ func jsonOf(t *testing.T, c *window.Conversation) string {
 	return b.String()
 }
 
-func TestALogHoldsWhatTheCollectorHas(t *testing.T) {
+func TestLog_EqualsCollector(t *testing.T) {
 	adktest.Both(t, logs[*schema.Message], logs[*schema.AgenticMessage])
 }
 
@@ -84,7 +84,7 @@ type panicking struct{}
 
 func (panicking) Write([]byte) (int, error) { panic("no disk") }
 
-func TestALogThatFailsEndsNoRun(t *testing.T) {
+func TestLog_WriteErrorDoesNotEndRun(t *testing.T) {
 	log := &failing{fails: 3}
 	s := newScene(t, true, window.Config{Log: log}, script[*schema.Message]())
 	require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
@@ -111,7 +111,7 @@ func TestALogThatFailsEndsNoRun(t *testing.T) {
 	require.Len(t, only(t, s.see).Calls, 5)
 }
 
-func TestACallThatIsGivenUpIsToldOnce(t *testing.T) {
+func TestOnCall_AbandonedCallIsReportedOnce(t *testing.T) {
 	var log bytes.Buffer
 	var told []string
 	see := window.New(window.Config{Log: &log, OnCall: func(_ context.Context, call *window.ModelCall) {
@@ -141,7 +141,7 @@ func TestACallThatIsGivenUpIsToldOnce(t *testing.T) {
 	require.Equal(t, "one two", all[0].Calls[0].Answer)
 }
 
-func TestConcurrentRunsShareALog(t *testing.T) {
+func TestLog_SharedByConcurrentRuns(t *testing.T) {
 	type key struct{}
 	var log bytes.Buffer // without a lock: writes are never concurrent
 	see := window.New(window.Config{Texts: window.TextsAll, Log: &log, Conversation: func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }})
@@ -172,7 +172,7 @@ func TestConcurrentRunsShareALog(t *testing.T) {
 	}
 }
 
-func TestFollowingEndsWhereItIsToldTo(t *testing.T) {
+func TestFollowJSON_StopsAtError(t *testing.T) {
 	var log bytes.Buffer
 	s := newScene(t, false, window.Config{Log: &log}, script[*schema.Message]())
 	require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
@@ -192,8 +192,8 @@ func TestFollowingEndsWhereItIsToldTo(t *testing.T) {
 	}
 }
 
-// TestALineThatIsTornCostsThatLine tears every line of a log in turn.
-func TestALineThatIsTornCostsThatLine(t *testing.T) {
+// TestReadJSON_TornLineLosesOnlyThatLine tears every line of a log in turn.
+func TestReadJSON_TornLineLosesOnlyThatLine(t *testing.T) {
 	race.Skip(t, "one goroutine reads a log a hundred times")
 	var log bytes.Buffer
 	c := newChat(t, window.New(window.Config{Log: &log, Conversation: named("c")}))
@@ -266,7 +266,7 @@ func (s *shared) Write(p []byte) (int, error) {
 }
 
 //claim:window-01
-func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
+func TestLog_ProcessesSharingItStaySeparate(t *testing.T) {
 	var log shared
 	for range 2 { // a restart
 		var all sync.WaitGroup
@@ -298,7 +298,7 @@ func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
 }
 
 //claim:security-69
-func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
+func TestReadJSON_HostileFilesTakeBoundedWork(t *testing.T) {
 	for _, call := range []string{`"slots":[[1,2147483647]]`, `"slots":[[5,1],[-3,-1],[0,0],[2147483647,-2147483648]]`, `"new":[[1,2147483647]],"same":2147483647,"slots":[[1,9],[1,9]]`} {
 		text := `{"schema":"einolean.window/2","of":"k","conversation":{"id":"c"}}
 {"of":"k","slot":3,"part":{"category":"user","tokens":5,"text":9},"text":"hello"}
@@ -317,10 +317,10 @@ func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
 	}
 }
 
-// A line that nobody could hold costs that line, and not the others.
+// A line too long for memory is lost, and no other.
 //
 //claim:security-69
-func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
+func TestReadJSON_SkipsTooLongLine(t *testing.T) {
 	defer window.ReadLinesUpTo(100_000)()
 	var log bytes.Buffer
 	see := window.New(window.Config{Log: &log, Conversation: named("c"), Texts: window.TextsAll})
@@ -356,8 +356,8 @@ func FuzzReadJSON(f *testing.F) {
 	})
 }
 
-// TestWritingFailsWithItsWriter lets a writer fail at any byte.
-func TestWritingFailsWithItsWriter(t *testing.T) {
+// TestWriteJSON_ReturnsWriterError lets a writer fail at various bytes.
+func TestWriteJSON_ReturnsWriterError(t *testing.T) {
 	see := window.New(window.Config{Conversation: named("c")})
 	newChat(t, see).talk(t, 4)
 	whole := jsonOf(t, see.Conversation("c"))
@@ -376,8 +376,8 @@ func TestWritingFailsWithItsWriter(t *testing.T) {
 	}
 }
 
-// However many lines cannot be read, the error is short.
-func TestAnErrorNamesTenBadLinesAndCountsTheOthers(t *testing.T) {
+// The error stays short, however many lines cannot be read.
+func TestReadJSON_ErrorNamesAtMostTenLines(t *testing.T) {
 	_, err := window.ReadJSON(strings.NewReader(strings.Repeat("hello\n", 100_000)))
 	require.ErrorContains(t, err, "and 99990 more lines")
 	require.Less(t, len(err.Error()), 4000)

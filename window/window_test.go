@@ -94,7 +94,7 @@ func only(t *testing.T, see *window.Collector) *window.Conversation {
 	return all[0]
 }
 
-func TestACallShowsWhatIsInTheWindowAndWhatIsNot(t *testing.T) {
+func TestCollector_RecordsWindowAndOmissions(t *testing.T) {
 	adktest.Both(t, showsTheWindow[*schema.Message], showsTheWindow[*schema.AgenticMessage])
 }
 
@@ -161,7 +161,7 @@ func lackingNow(c *window.ModelCall) (all []window.Omission) {
 	return all
 }
 
-func TestWithoutEventsTheWindowIsKnownFromTheRequestAlone(t *testing.T) {
+func TestCollector_WorksWithoutEvents(t *testing.T) {
 	with := newScene(t, true, window.Config{}, script[*schema.Message]())
 	blind := newScene(t, true, window.Config{}, script[*schema.Message]())
 	for _, s := range []scene[*schema.Message]{with, blind} {
@@ -186,7 +186,7 @@ func TestWithoutEventsTheWindowIsKnownFromTheRequestAlone(t *testing.T) {
 	}
 }
 
-func TestFourFormsOfARunGiveEqualRecords(t *testing.T) {
+func TestCollector_RecordsEveryFormOfRunAlike(t *testing.T) {
 	var records []string
 	record := func(see *window.Collector) {
 		c := only(t, see)
@@ -219,7 +219,7 @@ func TestFourFormsOfARunGiveEqualRecords(t *testing.T) {
 	}
 }
 
-func TestPartsAddUpAndLargestIsTheLargest(t *testing.T) {
+func TestParts_AddUpAndLargestIsTheLargest(t *testing.T) {
 	adktest.Both(t, addsUp[*schema.Message], addsUp[*schema.AgenticMessage])
 }
 
@@ -251,7 +251,7 @@ func addsUp[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestJSONSurvivesThereAndBack(t *testing.T) {
+func TestWriteJSON_RoundTrips(t *testing.T) {
 	s := newScene(t, true, window.Config{Conversation: func(context.Context) (string, error) { return "acme/42", nil }}, script[*schema.Message]())
 	for range 2 {
 		s.agent.Model.Reset()
@@ -302,7 +302,7 @@ func (w wordy[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M
 	return out, err
 }
 
-func TestTheCalibratedEstimateIsNearTheReportAfterTwoAnswers(t *testing.T) {
+func TestCalibration_IsAccurateAfterTwoAnswers(t *testing.T) {
 	s := newScene(t, false, window.Config{}, script[*schema.Message]())
 	scripted := s.agent.Model
 	s.agent.Configure = func(c *adk.TypedChatModelAgentConfig[*schema.Message]) { c.Model = wordy[*schema.Message]{scripted} }
@@ -358,7 +358,7 @@ func (m *moody[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*s
 	return read, nil
 }
 
-func TestEachAttemptIsACall(t *testing.T) {
+func TestCollector_RecordsEachAttemptAsCall(t *testing.T) {
 	adktest.Both(t, attempts[*schema.Message], attempts[*schema.AgenticMessage])
 }
 
@@ -382,7 +382,7 @@ func attempts[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestAStreamThatBreaksOrIsClosedEarlyIsMarked(t *testing.T) {
+func TestCollector_MarksBrokenAndClosedStreams(t *testing.T) {
 	see := window.New(window.Config{})
 	ctx := context.Background()
 	h := window.HandlerFor[*schema.Message](see)
@@ -414,7 +414,7 @@ func TestAStreamThatBreaksOrIsClosedEarlyIsMarked(t *testing.T) {
 	require.Equal(t, "done", calls[2].Answer)
 }
 
-func TestUserCodeThatPanicsOrFailsHarmsNothing(t *testing.T) {
+func TestConfig_PanickingCallbacksAreHarmless(t *testing.T) {
 	s := newScene(t, true, window.Config{
 		Conversation: func(context.Context) (string, error) { panic("who?") },
 		Redact:       func(string) string { panic("secret") },
@@ -430,7 +430,7 @@ func TestUserCodeThatPanicsOrFailsHarmsNothing(t *testing.T) {
 	require.Empty(t, c.Calls[4].Answer)
 }
 
-func TestRedactSeesEveryTextThatIsKept(t *testing.T) {
+func TestRedact_SeesEveryKeptText(t *testing.T) {
 	s := newScene(t, true, window.Config{Texts: window.TextsAll, Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "•••") }}, script[*schema.Message]())
 	require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.SystemMessage("hunter2"), schema.UserMessage("It is hunter2.")}).Err)
 	var file bytes.Buffer
@@ -439,7 +439,7 @@ func TestRedactSeesEveryTextThatIsKept(t *testing.T) {
 	require.Contains(t, file.String(), "It is •••.")
 }
 
-func TestTextsAreKeptAsFarAsConfigured(t *testing.T) {
+func TestTexts_LimitsKeptText(t *testing.T) {
 	long := strings.Repeat("日本語 ", 5000)
 	for _, c := range []struct {
 		texts window.Texts
@@ -458,7 +458,7 @@ func TestTextsAreKeptAsFarAsConfigured(t *testing.T) {
 	}
 }
 
-func TestMemoryIsBoundedOverManyConversations(t *testing.T) {
+func TestMaxBytes_BoundsManyConversations(t *testing.T) {
 	const bound = 1 << 20
 	n := 0
 	see := window.New(window.Config{MaxBytes: bound, Texts: window.TextsAll, Conversation: func(context.Context) (string, error) {
@@ -489,7 +489,7 @@ func TestMemoryIsBoundedOverManyConversations(t *testing.T) {
 	require.Len(t, see.Conversation("10000").Texts, 1)
 }
 
-func TestConcurrentRunsKeepTheirConversationsApart(t *testing.T) {
+func TestCollector_SeparatesConcurrentConversations(t *testing.T) {
 	type key struct{}
 	see := window.New(window.Config{Conversation: func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }})
 	var all sync.WaitGroup
@@ -511,7 +511,7 @@ func TestConcurrentRunsKeepTheirConversationsApart(t *testing.T) {
 	}
 }
 
-func TestACallWhoseConversationTheProviderKeepsIsMarked(t *testing.T) {
+func TestModelCall_KeptMarksConversationsOfProvider(t *testing.T) {
 	see := window.New(window.Config{})
 	h := window.HandlerFor[*schema.Message](see)
 	ctx, _, err := h.BeforeAgent(context.Background(), nil)
@@ -552,7 +552,7 @@ func BenchmarkWatchingAnAgent(b *testing.B) {
 	}
 }
 
-func TestMediaIsLabelledByItsKind(t *testing.T) {
+func TestParts_MediaIsLabeledByKind(t *testing.T) {
 	see := window.New(window.Config{Conversation: named("c")})
 	c := newChat(t, see)
 	url := "https://example.com/a"
@@ -573,8 +573,8 @@ func TestMediaIsLabelledByItsKind(t *testing.T) {
 	require.Equal(t, []string{"", "", "image", "file"}, labels)
 }
 
-// A page that the read tool returned may be cut in its turn: then it is what a cut left.
-func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
+// A page of the read tool may itself be truncated. Then it counts as a truncated result.
+func TestParts_TruncatedPageIsTruncatedResult(t *testing.T) {
 	for _, last := range []einolean.Kind{einolean.KindResultTruncated, einolean.KindResultRead} {
 		see := window.New(window.Config{Conversation: named("c")})
 		c := newChat(t, see)

@@ -30,9 +30,8 @@ func config(url string) *claude.Config {
 	return &claude.Config{BaseURL: &url, APIKey: "k", Model: "m", MaxTokens: 9}
 }
 
-// The unchanged adapter: a test that fails here says that a fault is gone, and its remedy
-// with it.
-func TestTheAdapterStillHasItsFaults(t *testing.T) {
+// This test uses Eino's adapter unchanged. If it fails, the fault is fixed, and our workaround can go.
+func TestUpstreamAdapter_StillHasSearchFaults(t *testing.T) {
 	s := provider.Start(provider.Anthropic, searches)
 	defer s.Close()
 	raw, err := claude.NewChatModel(t.Context(), config(s.URL()))
@@ -79,7 +78,7 @@ func streamed(t *testing.T, m model.BaseModel[*schema.Message]) *schema.Message 
 	return joined
 }
 
-func TestMendedTheAdapterSearches(t *testing.T) {
+func TestChatModel_KeepsSearchesOfProvider(t *testing.T) {
 	s := provider.Start(provider.Anthropic, searches, searches)
 	defer s.Close()
 	m, err := NewChatModel(t.Context(), config(s.URL()))
@@ -97,7 +96,7 @@ func TestMendedTheAdapterSearches(t *testing.T) {
 	require.Equal(t, "Claude", m.GetType())
 }
 
-func TestAConfigIsNotChangedAndItsClientKept(t *testing.T) {
+func TestNewChatModel_LeavesConfigAndClientUnchanged(t *testing.T) {
 	s := provider.Start(provider.Anthropic, provider.Turn{Text: "Hello."})
 	defer s.Close()
 	seen := 0
@@ -123,7 +122,7 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func TestOnlySearchesChangeInAStream(t *testing.T) {
+func TestMendEvents_ChangesOnlySearches(t *testing.T) {
 	const other = "event: ping\ndata: {\"type\": \"ping\"}\n\n: a comment\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"input\":{}}}\n\n" +
 		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"partial_json\":\"{\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\ndata: what is no JSON\n\ndata:cut"
 	const search = "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"server_tool_use\",\"input\":{}}}\n\n" +
@@ -132,12 +131,12 @@ func TestOnlySearchesChangeInAStream(t *testing.T) {
 	const stop = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
 	const whole = "event: content_block_start\ndata: {\"content_block\":{\"input\":{\"query\":\"x\"},\"type\":\"server_tool_use\"},\"index\":0,\"type\":\"content_block_start\"}\n\n"
 	for name, c := range map[string]struct{ in, want string }{
-		"nothing to mend":                   {other, other},
-		"a search":                          {search + stop + other, whole + stop + other},
-		"a search that never ends":          {search, ""},
-		"a search whose words are cut":      {strings.Replace(search, `\"x\"}`, `\"x`, 1) + stop, strings.Replace(whole, `{"query":"x"}`, "{}", 1) + stop},
-		"an empty stream":                   {"", ""},
-		"a search with another block in it": {search + other[:strings.Index(other, "\n\n")+2] + stop, other[:strings.Index(other, "\n\n")+2] + whole + stop},
+		"no search":                       {other, other},
+		"a search":                        {search + stop + other, whole + stop + other},
+		"a search that never ends":        {search, ""},
+		"a search with a truncated query": {strings.Replace(search, `\"x\"}`, `\"x`, 1) + stop, strings.Replace(whole, `{"query":"x"}`, "{}", 1) + stop},
+		"an empty stream":                 {"", ""},
+		"another block within a search":   {search + other[:strings.Index(other, "\n\n")+2] + stop, other[:strings.Index(other, "\n\n")+2] + whole + stop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, slow := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
@@ -152,7 +151,7 @@ func TestOnlySearchesChangeInAStream(t *testing.T) {
 	}
 }
 
-func TestAStreamThatBreaksSaysSo(t *testing.T) {
+func TestMendEvents_ReturnsReadError(t *testing.T) {
 	body := mendEvents(context.Background(), io.NopCloser(iotest.TimeoutReader(bytes.NewReader(make([]byte, 9000)))))
 	_, err := io.ReadAll(body)
 	require.ErrorIs(t, err, iotest.ErrTimeout)
@@ -163,7 +162,7 @@ func TestAStreamThatBreaksSaysSo(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestRequestsWithoutMessagesPassUnchanged(t *testing.T) {
+func TestFillTypes_ChangesOnlySearchToolsWithoutType(t *testing.T) {
 	for _, body := range []string{"", "{", `{"tools": 1}`, `{"tools": [{"name": "x"}]}`, `{"tools": [{"type": "t", "name": "tool_search_tool_bm25"}]}`} {
 		require.Equal(t, body, string(fillTypes([]byte(body))))
 	}

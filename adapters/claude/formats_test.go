@@ -16,9 +16,9 @@ import (
 	"github.com/einolean/einolean/internal/formats"
 )
 
-// Thinking, and what the provider searched, come back from what an earlier build has kept of an answer, as in a checkpoint:
-// with a budget for thinking and without. The samples are of package formats.
-func TestAnswersOfAnotherBuildGoBackAsTheyCame(t *testing.T) {
+// Thinking and searches of the provider return from answers that an earlier build stored, for example in a
+// checkpoint, with and without a thinking budget. The samples are those of package formats.
+func TestFormats_AnswersOfEarlierBuildReturnUnchanged(t *testing.T) {
 	thought := provider.Turn{Thinking: []string{"A", "B"}, Text: "Let me see."}
 	searched := thought
 	searched.Search, searched.Calls = "ping", []provider.Call{{Name: "ping"}}

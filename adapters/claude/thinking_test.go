@@ -32,9 +32,8 @@ func answerOf(t *testing.T, m model.BaseChatModel, stream bool, input []*schema.
 	return out
 }
 
-// The unchanged adapter: a test that fails here says that a fault is gone, and its remedy
-// with it.
-func TestTheAdapterStillLosesThinking(t *testing.T) {
+// This test uses Eino's adapter unchanged. If it fails, the fault is fixed, and our workaround can go.
+func TestUpstreamAdapter_StillLosesThinking(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		thinking []string
@@ -46,7 +45,7 @@ func TestTheAdapterStillLosesThinking(t *testing.T) {
 		{"an empty block", []string{""}, false, 0, ""},
 		{"the first of two", []string{"A", "B"}, false, 1, "B"},
 		{"two, streamed", []string{"A", "B"}, true, 1, "AB"},
-		{"what only the provider can read", []string{provider.Redacted}, false, 0, ""},
+		{"redacted thinking", []string{provider.Redacted}, false, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := provider.Start(provider.Anthropic, provider.Turn{Thinking: c.thinking, Text: "Pong."}, provider.Turn{Text: "Pong."})
@@ -74,7 +73,7 @@ func (w waiting) Stream(ctx context.Context, input []*schema.Message, opts ...mo
 	return w.ChatModel.Stream(context.WithValue(ctx, returned{}, done), input, opts...)
 }
 
-func TestMendedAllThinkingComesBackAsItCame(t *testing.T) {
+func TestChatModel_ReturnsAllThinkingUnchanged(t *testing.T) {
 	for _, thinking := range [][]string{{"A"}, {""}, {"A", "B"}, {"", "B", provider.Redacted + "x", ""}} {
 		for _, stream := range []bool{false, true} {
 			for _, turn := range []provider.Turn{
@@ -104,7 +103,7 @@ func TestMendedAllThinkingComesBackAsItCame(t *testing.T) {
 	}
 }
 
-func TestAThinkingBudgetIsRemembered(t *testing.T) {
+func TestChatModel_RecordsThinkingBudget(t *testing.T) {
 	s := provider.Start(provider.Anthropic, provider.Turn{Thinking: []string{"A"}, Text: "Pong."})
 	defer s.Close()
 	cfg := config(s.URL())
@@ -116,7 +115,7 @@ func TestAThinkingBudgetIsRemembered(t *testing.T) {
 	require.NotContains(t, out.Extra, thinkingKey)
 }
 
-func TestArrangeKeepsWhatChanged(t *testing.T) {
+func TestRestore_KeepsChangedContent(t *testing.T) {
 	parts := `[{"type":"thinking","whole":{"type":"thinking","thinking":"A"}},{"type":"text","bytes":2},{"type":"thinking","whole":{"type":"thinking","thinking":"B"}},{"type":"text","bytes":3},{"type":"tool_use","id":"t1"}]`
 	x := &exchange{shapes: []string{"", parts, "no JSON"}}
 	const before = `{"role":"assistant","content":[{"type":"text","text":"x"}]}`
@@ -124,10 +123,10 @@ func TestArrangeKeepsWhatChanged(t *testing.T) {
 		return `{"messages":[` + before + `,{"role":"user","content":"u"},{"role":"assistant","content":` + content + `},` + before + `,` + before + `]}`
 	}
 	for name, c := range map[string]struct{ in, want string }{
-		"as it came":      {`[{"type":"text","text":"abcde","cache_control":{}},{"type":"tool_use","id":"t1","input":{}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"ab"},{"type":"thinking","thinking":"B"},{"type":"text","text":"cde","cache_control":{}},{"type":"tool_use","id":"t1","input":{}}]`},
-		"another text":    {`[{"type":"text","text":"abc"},{"type":"tool_use","id":"t1","input":{"cut":1}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"abc"},{"type":"thinking","thinking":"B"},{"type":"tool_use","id":"t1","input":{"cut":1}}]`},
-		"another call":    {`[{"type":"text","text":"abcde"},{"type":"tool_use","id":"t2","input":{}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"ab"},{"type":"thinking","thinking":"B"},{"type":"text","text":"cde"},{"type":"tool_use","id":"t2","input":{}}]`},
-		"nothing is left": {`[]`, `[{"type":"thinking","thinking":"A"},{"type":"thinking","thinking":"B"}]`},
+		"unchanged":          {`[{"type":"text","text":"abcde","cache_control":{}},{"type":"tool_use","id":"t1","input":{}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"ab"},{"type":"thinking","thinking":"B"},{"type":"text","text":"cde","cache_control":{}},{"type":"tool_use","id":"t1","input":{}}]`},
+		"a changed text":     {`[{"type":"text","text":"abc"},{"type":"tool_use","id":"t1","input":{"cut":1}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"abc"},{"type":"thinking","thinking":"B"},{"type":"tool_use","id":"t1","input":{"cut":1}}]`},
+		"a changed call":     {`[{"type":"text","text":"abcde"},{"type":"tool_use","id":"t2","input":{}}]`, `[{"type":"thinking","thinking":"A"},{"type":"text","text":"ab"},{"type":"thinking","thinking":"B"},{"type":"text","text":"cde"},{"type":"tool_use","id":"t2","input":{}}]`},
+		"everything removed": {`[]`, `[{"type":"thinking","thinking":"A"},{"type":"thinking","thinking":"B"}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.JSONEq(t, body(c.want), string(x.restore([]byte(body(c.in)))))

@@ -213,7 +213,7 @@ var someTasks = []string{"--arms", map[bool]string{false: "SearchCall", true: "S
 // oneAfterAnother is why the race detector watches few benches.
 const oneAfterAnother = "a bench does one task after another; other tests fail it, interrupt it and let it go on"
 
-func TestBenchSurvivesEveryWayInWhichProvidersFail(t *testing.T) {
+func TestBench_SurvivesEachProviderFailure(t *testing.T) {
 	failures := []string{"429", "500", "torn", "wrong JSON", "503"}
 	ways := [][]string{{"--api", "openai", "--stream"}, {"--api", "openai"}, {"--api", "ark"}, {"--api", "ark", "--stream"}}
 	for _, args := range ways[:race.Cases(len(ways))] {
@@ -252,7 +252,7 @@ func TestBenchSurvivesEveryWayInWhichProvidersFail(t *testing.T) {
 	}
 }
 
-func TestBenchNeverPassesItsBudget(t *testing.T) {
+func TestBench_StaysWithinBudget(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	for _, budget := range []int64{100, 5_000, 20_000, 60_000} {
 		s := newStandIn(t, func(n int) string { return []string{"", "", "torn"}[n%3] })
@@ -274,7 +274,7 @@ func TestBenchNeverPassesItsBudget(t *testing.T) {
 	}
 }
 
-func TestBenchGoesOnAfterABreak(t *testing.T) {
+func TestBench_ContinuesAfterInterrupt(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	whole := newStandIn(t, never)
 	want, _, code := compareWith(t, whole, t.TempDir(), someTasks...)
@@ -311,7 +311,7 @@ func TestBenchGoesOnAfterABreak(t *testing.T) {
 	require.Equal(t, before, rest.requests, "all is done")
 }
 
-func TestBenchGivesUpWhereAskingAgainWouldNotHelp(t *testing.T) {
+func TestBench_DoesNotRetryAuthErrors(t *testing.T) {
 	for _, api := range []string{"openai", "ark"} {
 		s := newStandIn(t, func(int) string { return "401" })
 		_, messages, code := compareWith(t, s, t.TempDir(), append([]string{"--api", api}, someTasks...)...)
@@ -321,7 +321,7 @@ func TestBenchGivesUpWhereAskingAgainWouldNotHelp(t *testing.T) {
 	}
 }
 
-func TestBenchEndsIfTheProviderStaysDownAndGoesOnLater(t *testing.T) {
+func TestBench_ContinuesAfterProviderOutage(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"--arms", "SearchCall", "--tasks", "single-1", "--tasks", "single-2", "--retries", "2"}
 	down := newStandIn(t, func(n int) string {
@@ -342,7 +342,7 @@ func TestBenchEndsIfTheProviderStaysDownAndGoesOnLater(t *testing.T) {
 	}
 }
 
-func TestBenchSoonGivesUpAtAnAddressWhereNobodyIs(t *testing.T) {
+func TestBench_RefusedConnectionEndsAfterRetries(t *testing.T) {
 	for _, api := range []string{"openai", "ark"} {
 		s := newStandIn(t, never)
 		s.Close()
@@ -353,7 +353,7 @@ func TestBenchSoonGivesUpAtAnAddressWhereNobodyIs(t *testing.T) {
 	}
 }
 
-func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
+func TestBench_RefusedRequestCountsAgainstItsArm(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	s := newStandIn(t, never)
 	s.most = 32 // fewer than work
@@ -379,7 +379,7 @@ func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
 	}
 }
 
-func TestBenchNamesTheLimitOfAnAnswerAsTheModelWantsIt(t *testing.T) {
+func TestBench_MaxAnswerAdaptsToNewerModels(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	s := newStandIn(t, never)
 	s.newer = true
@@ -390,7 +390,7 @@ func TestBenchNamesTheLimitOfAnAnswerAsTheModelWantsIt(t *testing.T) {
 	}
 }
 
-func TestBenchKeepsToItsBudgetHoweverOftenItIsStopped(t *testing.T) {
+func TestBench_BudgetHoldsAcrossRestarts(t *testing.T) {
 	const budget = 60_000
 	folder := t.TempDir()
 	t.Setenv("OPENAI_API_KEY", "key")
@@ -416,7 +416,7 @@ func TestBenchKeepsToItsBudgetHoweverOftenItIsStopped(t *testing.T) {
 	require.LessOrEqual(t, s.spent, int64(budget), "what was spent on tasks that were broken off counts as well")
 }
 
-func TestBenchKnowsThePricesOfAModelOfTheDocs(t *testing.T) {
+func TestBench_UsesListedPricesOfModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "key")
 	s := newStandIn(t, never)
 	out, messages, code := call(t, "", "bench", "--model", "gpt-5", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall, reduced", "--tasks", "single-1", "--json")
@@ -429,7 +429,7 @@ func TestBenchKnowsThePricesOfAModelOfTheDocs(t *testing.T) {
 	require.InDelta(t, (1.25*float64(a.In-a.Cached)+.125*float64(a.Cached)+10*float64(a.Out))/1e6, a.Dollars["gpt-5"], 1e-9, "answers are paid as well")
 }
 
-func TestRecordingsOfABenchAreReplayed(t *testing.T) {
+func TestBench_RecordingsCanBeReplayed(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	folder := t.TempDir()
 	_, messages, code := compareWith(t, newStandIn(t, never), folder, append([]string{"--recordings", filepath.Join(folder, "calls")}, someTasks...)...)
@@ -441,7 +441,7 @@ func TestRecordingsOfABenchAreReplayed(t *testing.T) {
 	require.Zero(t, code, messages)
 }
 
-func TestBenchSaysWhatIsMissing(t *testing.T) {
+func TestBench_ReportsInvalidFlags(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "key")
 	for says, args := range map[string][]string{
 		"--model is missing":  {},
@@ -458,7 +458,7 @@ func TestBenchSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestASettingIsChosenByItsNameAsItIsPrinted(t *testing.T) {
+func TestBench_ArmsAreChosenByPrintedName(t *testing.T) {
 	for asked, want := range map[string][]string{
 		"every tool":             {"every tool is listed"},
 		"every tool is listed":   {"every tool is listed"},
@@ -487,7 +487,7 @@ func TestASettingIsChosenByItsNameAsItIsPrinted(t *testing.T) {
 	require.Len(t, tasks, 1, "and not single-10")
 }
 
-func TestWhatAProviderDoesNotReportIsEstimatedAndMarked(t *testing.T) {
+func TestBench_MarksEstimatedUsage(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	t.Setenv("OPENAI_API_KEY", "key")
 	for _, quiet := range []string{"", "cached", "usage"} {
@@ -513,7 +513,7 @@ func TestWhatAProviderDoesNotReportIsEstimatedAndMarked(t *testing.T) {
 	}
 }
 
-func TestBenchSaysWhatItWillCostBeforeItAsks(t *testing.T) {
+func TestBench_PrintsCostBeforeFirstRequest(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "key")
 	var messages bytes.Buffer
 	before := ""
@@ -540,7 +540,7 @@ func TestBenchSaysWhatItWillCostBeforeItAsks(t *testing.T) {
 	require.Empty(t, messages.String(), "all is done: nothing will cost")
 }
 
-func TestEveryTaskHasItsMeasureWithEverySetting(t *testing.T) {
+func TestMeasured_HasEveryTaskAndArm(t *testing.T) {
 	all, err := compare.Measured()
 	require.NoError(t, err)
 	tasks, err := compare.Tasks()
@@ -583,7 +583,7 @@ func (c *toolCounter) Generate(_ context.Context, _ []*schema.Message, opts ...m
 	return schema.AssistantMessage("Hello.", nil), nil
 }
 
-func TestATaskTakesNoMoreRequestsThanAreAllowed(t *testing.T) {
+func TestBench_MaxCallsBoundsEachTask(t *testing.T) {
 	s := newStandIn(t, never)
 	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "SearchCall", "--tasks", "single-1", "--max-calls", "1")
 	require.Zero(t, code, messages)
@@ -591,7 +591,7 @@ func TestATaskTakesNoMoreRequestsThanAreAllowed(t *testing.T) {
 	require.Contains(t, got.Arms[0].Losing[0], "--max-calls")
 }
 
-func TestAKeyInTheAddressIsNotShown(t *testing.T) {
+func TestBench_HidesKeysInURL(t *testing.T) {
 	const secret = "hunter2hunter2hunter2"
 	for _, api := range []string{"openai", "ark"} {
 		for _, how := range []string{"401", "400", "closed"} {
@@ -610,7 +610,7 @@ func TestAKeyInTheAddressIsNotShown(t *testing.T) {
 	}
 }
 
-func TestTheTableOfABenchIsARowOfBenchmarks(t *testing.T) {
+func TestBench_PrintsRowsOfBenchmarkTable(t *testing.T) {
 	race.Skip(t, oneAfterAnother)
 	t.Setenv("OPENAI_API_KEY", "key")
 	s := newStandIn(t, never)
@@ -620,7 +620,7 @@ func TestTheTableOfABenchIsARowOfBenchmarks(t *testing.T) {
 	require.Contains(t, out, "2 runs of each task")
 }
 
-func TestBenchFailsWhereNobodyReads(t *testing.T) {
+func TestBench_FailsIfOutputCannotBeWritten(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "key")
 	s := newStandIn(t, never)
 	args := []string{"bench", "--model", "m", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall, reduced", "--tasks", "single-1"}

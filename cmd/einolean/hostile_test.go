@@ -38,7 +38,7 @@ func acts(text string) (all []rune) {
 	return all
 }
 
-func TestNothingThatIsPrintedActsOnTheTerminal(t *testing.T) {
+func TestCommands_PrintNoForeignEscapes(t *testing.T) {
 	name := func(text string) string {
 		path := filepath.Join(t.TempDir(), hostile)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

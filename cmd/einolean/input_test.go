@@ -46,10 +46,10 @@ func everyCommand(t *testing.T) map[string][]string {
 	}
 }
 
-func TestResultsThatCannotBeWrittenFailEveryCommand(t *testing.T) {
+func TestCommands_FailIfOutputCannotBeWritten(t *testing.T) {
 	all := everyCommand(t)
 	for _, c := range commands {
-		if c.name != "bench" { // it asks a model: see TestBenchFailsWhereNobodyReads
+		if c.name != "bench" { // it asks a model: see TestBench_FailsIfOutputCannotBeWritten
 			require.Contains(t, all, c.name)
 		}
 		all[c.name+" --schema"], all[c.name+" --help"] = []string{c.name, "--schema"}, []string{c.name, "--help"}
@@ -72,7 +72,7 @@ func TestResultsThatCannotBeWrittenFailEveryCommand(t *testing.T) {
 }
 
 //claim:security-70
-func TestInputIsReadWithinABound(t *testing.T) {
+func TestInput_SizeIsBounded(t *testing.T) {
 	before := maxInput
 	maxInput = 100_000
 	defer func() { maxInput = before }()
@@ -92,29 +92,29 @@ func TestInputIsReadWithinABound(t *testing.T) {
 	}
 }
 
-func TestErrorsSpeakOfTheInputAndNotOfGo(t *testing.T) {
+func TestInput_ErrorsDescribeInputNotGoTypes(t *testing.T) {
 	tools, chat := file(t, three), file(t, jsonOf(t, talk(2, 3)))
 	for name, c := range map[string]struct {
 		args []string
 		says string
 	}{
-		"a conversation to eval":     {[]string{"eval", chat}, "holds messages and not tools: einolean replay reads it"},
-		"tools to replay":            {[]string{"replay", tools}, "it holds tools and no conversation: einolean eval examines them"},
-		"OpenAI's tools to replay":   {[]string{"replay", file(t, `{"tools":[{"type":"function","function":{"name":"a"}}]}`)}, "it holds tools and no conversation"},
-		"a name that is a number":    {[]string{"eval", file(t, `[{"name":1}]`)}, `"name" is a JSON number and should be a string`},
-		"a tool that is a list":      {[]string{"eval", file(t, `[[]]`)}, "this is a JSON array and should be an object"},
-		"a torn list":                {[]string{"eval", file(t, `[{"name":"a"}`)}, "the JSON ends too early"},
-		"a wrong list":               {[]string{"replay", file(t, `[{"role":"user",}]`)}, "this is no JSON from byte 17 on"},
-		"messages that are a text":   {[]string{"replay", file(t, `{"messages":"hello"}`)}, `"messages" is a JSON string and should be an array`},
-		"prices that are an object":  {[]string{"replay", chat, "--prices", file(t, `{}`)}, "this is a JSON object and should be an array"},
-		"a policy that is a list":    {[]string{"replay", chat, "--config", file(t, `[]`)}, "this is a JSON array and should be an object"},
-		"a policy with a wrong type": {[]string{"replay", chat, "--config", file(t, `{"MaxLengthForTrunc":"many"}`)}, `"MaxLengthForTrunc" is a JSON string and should be a whole number`},
-		"a policy with half a token": {[]string{"replay", chat, "--config", file(t, `{"MaxTokensForClear":1.5}`)}, `"MaxTokensForClear" is a JSON number 1.5 and should be a whole number`},
-		"a policy with a function":   {[]string{"replay", chat, "--config", file(t, `{"Preview":"PreviewByKind"}`)}, `"Preview" cannot be set in JSON`},
-		"a policy with a rest":       {[]string{"replay", chat, "--config", file(t, `{"SkipClear":true} {}`)}, "this is no JSON from byte"},
-		"an empty policy":            {[]string{"replay", chat, "--config", file(t, "")}, "the JSON ends too early"},
-		"a folder":                   {[]string{"eval", t.TempDir()}, "is a directory"},
-		"a file that is not there":   {[]string{"eval", filepath.Join(t.TempDir(), "none.json")}, "none.json: no such file or directory"},
+		"a conversation to eval":              {[]string{"eval", chat}, "holds messages and not tools: einolean replay reads it"},
+		"tools to replay":                     {[]string{"replay", tools}, "it holds tools and no conversation: einolean eval examines them"},
+		"OpenAI's tools to replay":            {[]string{"replay", file(t, `{"tools":[{"type":"function","function":{"name":"a"}}]}`)}, "it holds tools and no conversation"},
+		"a name that is a number":             {[]string{"eval", file(t, `[{"name":1}]`)}, `"name" is a JSON number and should be a string`},
+		"a tool that is a list":               {[]string{"eval", file(t, `[[]]`)}, "this is a JSON array and should be an object"},
+		"a truncated list":                    {[]string{"eval", file(t, `[{"name":"a"}`)}, "the JSON ends too early"},
+		"an invalid list":                     {[]string{"replay", file(t, `[{"role":"user",}]`)}, "this is no JSON from byte 17 on"},
+		"messages that are a string":          {[]string{"replay", file(t, `{"messages":"hello"}`)}, `"messages" is a JSON string and should be an array`},
+		"prices that are an object":           {[]string{"replay", chat, "--prices", file(t, `{}`)}, "this is a JSON object and should be an array"},
+		"a policy that is a list":             {[]string{"replay", chat, "--config", file(t, `[]`)}, "this is a JSON array and should be an object"},
+		"a policy with a wrong type":          {[]string{"replay", chat, "--config", file(t, `{"MaxLengthForTrunc":"many"}`)}, `"MaxLengthForTrunc" is a JSON string and should be a whole number`},
+		"a policy with a fraction of a token": {[]string{"replay", chat, "--config", file(t, `{"MaxTokensForClear":1.5}`)}, `"MaxTokensForClear" is a JSON number 1.5 and should be a whole number`},
+		"a policy with a function":            {[]string{"replay", chat, "--config", file(t, `{"Preview":"PreviewByKind"}`)}, `"Preview" cannot be set in JSON`},
+		"a policy with trailing text":         {[]string{"replay", chat, "--config", file(t, `{"SkipClear":true} {}`)}, "this is no JSON from byte"},
+		"an empty policy":                     {[]string{"replay", chat, "--config", file(t, "")}, "the JSON ends too early"},
+		"a folder":                            {[]string{"eval", t.TempDir()}, "is a directory"},
+		"a missing file":                      {[]string{"eval", filepath.Join(t.TempDir(), "none.json")}, "none.json: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, messages, code := call(t, "", c.args...)
@@ -127,7 +127,7 @@ func TestErrorsSpeakOfTheInputAndNotOfGo(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersion_PrintsBuildInfo(t *testing.T) {
 	own, compiler, eino := versionOf(&debug.BuildInfo{
 		GoVersion: "go1.99", Main: debug.Module{Version: "v1.2.3"}, Deps: []*debug.Module{{Path: "github.com/cloudwego/eino", Version: "v0.9.21"}},
 	})
@@ -143,7 +143,7 @@ func TestVersion(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 }
 
-func TestSomethingThatIsNoFileIsReadToItsEnd(t *testing.T) {
+func TestBounded_ReturnsReadError(t *testing.T) {
 	_, err := bounded("a", errReader{}, "holds")
 	require.ErrorContains(t, err, "cannot be read to its end: it broke")
 	require.Equal(t, fmt.Sprint(os.ErrExist), fmt.Sprint(unnamed(&os.PathError{Op: "open", Path: "x", Err: os.ErrExist})))

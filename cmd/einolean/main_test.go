@@ -65,15 +65,15 @@ func file(t *testing.T, text string) string {
 	return name
 }
 
-func TestEveryFormatOfToolsIsRead(t *testing.T) {
+func TestSearch_ReadsEveryToolFormat(t *testing.T) {
 	const s = `{"type":"object","properties":{"to":{"type":"string","description":"who"}}}`
 	for name, text := range map[string]string{
-		"JSON Lines":      `{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + "}\n\n" + `{"name":"b","description":"Brews coffee in the kitchen"}`,
-		"OpenAI":          `{"tools":[{"type":"function","function":{"name":"mail__send","description":"Sends electronic mail to people","parameters":` + s + `}},{"type":"function","name":"b","description":"Brews coffee in the kitchen","parameters":` + s + `}]}`,
-		"Anthropic":       `[{"name":"mail__send","description":"Sends electronic mail to people","input_schema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
-		"MCP tools/list":  `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}}`,
-		"a marked file":   "\ufeff" + `[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
-		"MCP, the answer": `{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}`,
+		"JSON Lines":        `{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + "}\n\n" + `{"name":"b","description":"Brews coffee in the kitchen"}`,
+		"OpenAI":            `{"tools":[{"type":"function","function":{"name":"mail__send","description":"Sends electronic mail to people","parameters":` + s + `}},{"type":"function","name":"b","description":"Brews coffee in the kitchen","parameters":` + s + `}]}`,
+		"Anthropic":         `[{"name":"mail__send","description":"Sends electronic mail to people","input_schema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
+		"MCP tools/list":    `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}}`,
+		"a byte order mark": "\ufeff" + `[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
+		"MCP, result only":  `{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, messages, code := call(t, "", "search", file(t, text), "electronic", "mail", "--json")
@@ -90,7 +90,7 @@ func TestEveryFormatOfToolsIsRead(t *testing.T) {
 	}
 }
 
-// A type that is null, as some servers write it, is no type. TestTheExitCodeSaysHowItEnded has the same for eval.
+// A type that is null, as some servers write it, is no type. TestExitCode_ReflectsOutcome has the same for eval.
 func TestSearch_ReadsPropertiesOfTypeNull(t *testing.T) {
 	for key, text := range toolsOfTypeNull {
 		for _, more := range [][]string{nil, {"--json"}, {"--why"}} {
@@ -122,7 +122,7 @@ var toolsOfTypeNull = map[string]string{
 
 const schemaOfTypeNull = `{"type":"object","properties":{"a":{"type":null}}}`
 
-func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
+func TestEval_ReportsProblemsWithAdvice(t *testing.T) {
 	out, messages, code := call(t, "", "eval", file(t, three))
 	require.Zero(t, code, messages)
 	require.Equal(t, `2 of 3 tools are found by their own words
@@ -161,9 +161,8 @@ with parameters that are not described
 	require.Contains(t, out, "and 3 findings")
 }
 
-// The tools are those of a published catalogue in kind: placeholders, and tools of several servers
-// with one purpose.
-func TestEvalAdvisesAsAPersonWould(t *testing.T) {
+// The tools resemble a published catalog: placeholders, and tools of several servers with one purpose.
+func TestEval_RecognizesPlaceholderDescriptions(t *testing.T) {
 	out, messages, code := call(t, "", "eval", file(t, `{"name":"cloudflare__d1_delete_database","description":"Description not available"}
 {"name":"atlassian__jira_update_sprint","description":"Description not available."}
 {"name":"hub__todo","description":"TODO"}
@@ -196,7 +195,7 @@ func TestEvalAdvisesAsAPersonWould(t *testing.T) {
 	require.Equal(t, 1, strings.Count(text, "are found by"))
 }
 
-func TestFewFindingsOfEachKindAreShown(t *testing.T) {
+func TestEval_TopLimitsFindings(t *testing.T) {
 	var many strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&many, "{\"name\":\"none_%d\"}\n", i)
@@ -208,7 +207,7 @@ func TestFewFindingsOfEachKindAreShown(t *testing.T) {
 	require.Contains(t, out, "… and 36 findings")
 }
 
-func TestEvalWithQueriesMeasures(t *testing.T) {
+func TestEvalQueries_PrintsMeasures(t *testing.T) {
 	queries := file(t, `{"query":"send electronic mail","relevant":["mail__send"],"equiv":{"mail__send":["mail__draft"]},"kind":"request"}`+"\n"+`{"query":"weather","relevant":["x"],"kind":"keyword"}`)
 	out, messages, code := call(t, "", "eval", file(t, three), "--queries", queries)
 	require.Zero(t, code, messages)
@@ -226,7 +225,7 @@ func TestEvalWithQueriesMeasures(t *testing.T) {
 	require.Contains(t, messages, "recall@5 is 0.000")
 }
 
-func TestEvalSaysWhatItsQueriesMissed(t *testing.T) {
+func TestEvalQueries_ListsMisses(t *testing.T) {
 	queries := file(t, `{"id":"a","query":"weather","relevant":["mail__send"]}`+"\n"+`{"id":"b","query":"\u001b[2Jweather","relevant":["mail__draft"]}`)
 	for _, index := range []string{"bm25", "keyword", "fuse"} {
 		out, messages, code := call(t, "", "eval", file(t, three), "--queries", queries, "--index", index, "--top", "1")
@@ -247,7 +246,7 @@ func TestEvalSaysWhatItsQueriesMissed(t *testing.T) {
 	}
 }
 
-func TestEveryIndexCanBeChosen(t *testing.T) {
+func TestSearch_IndexFlagSelectsIndex(t *testing.T) {
 	scores := map[float64]bool{}
 	for _, index := range []string{"bm25", "keyword", "fuse"} {
 		out, messages, code := call(t, "", "search", file(t, three), "electronic", "mail", "--index", index, "--json", "--why")
@@ -260,43 +259,43 @@ func TestEveryIndexCanBeChosen(t *testing.T) {
 	require.Len(t, scores, 3, "each ranks by a score of its own")
 }
 
-func TestTheExitCodeSaysHowItEnded(t *testing.T) {
+func TestExitCode_ReflectsOutcome(t *testing.T) {
 	tools := file(t, three)
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		says string
 	}{
-		"no command":             {nil, exitUsage, ""},
-		"help":                   {[]string{"help"}, exitDone, ""},
-		"an unknown command":     {[]string{"evil"}, exitUsage, `unknown command "evil"`},
-		"an unknown flag":        {[]string{"eval", tools, "--fast"}, exitUsage, "there is no flag --fast. See einolean eval --help\n"},
-		"a flag without value":   {[]string{"eval", tools, "--top"}, exitUsage, "--top needs a value. See einolean eval --help\n"},
-		"a flag with a word":     {[]string{"eval", tools, "--top", "some"}, exitUsage, "--top cannot be \"some\". See einolean eval --help\n"},
-		"a switch with a word":   {[]string{"eval", tools, "--json=some"}, exitUsage, "--json cannot be \"some\". See einolean eval --help\n"},
-		"no file to replay":      {[]string{"replay"}, exitUsage, "give a file of a conversation, such as the body of a request. See einolean replay --help\n"},
-		"no file":                {[]string{"eval"}, exitUsage, "one file"},
-		"a file that is not":     {[]string{"eval", "none.json"}, exitInput, "none.json"},
-		"no JSON":                {[]string{"eval", file(t, "{}\nhello")}, exitInput, ":2: this is neither"},
-		"an empty file":          {[]string{"eval", file(t, "\n")}, exitInput, "is empty"},
-		"an empty list":          {[]string{"eval", file(t, "[]")}, exitInput, "holds no tools"},
-		"a tool without a name":  {[]string{"eval", file(t, `[{"description":"a"}]`)}, exitInput, "tool 1: a tool has no name"},
-		"servers":                {[]string{"eval", file(t, `{"mcpServers":{"a":{"command":"true"}}}`)}, exitInput, "--connect"},
-		"servers and comments":   {[]string{"eval", file(t, "// mine\n"+`{"mcpServers":{"a":{"command":"true",},},}`)}, exitInput, "--connect"},
-		"servers, no JSON":       {[]string{"eval", "--connect", file(t, "/* a\nb */{\"mcpServers\":\n{\"a\" {}}}")}, exitInput, "line 3"},
-		"one bad tool":           {[]string{"eval", file(t, `[{"name":"bad","description":"a","inputSchema":[1]},{"name":"null_type","description":"Reads mail","inputSchema":{"type":"object","properties":{"a":{"type":null,"description":"b"}}}}]`)}, exitDone, "left out"},
-		"another index":          {[]string{"search", tools, "a", "--index", "vectors"}, exitUsage, "bm25, keyword or fuse"},
-		"another colour":         {[]string{"search", tools, "a", "--color", "red"}, exitUsage, "auto, always or never"},
-		"a threshold in percent": {[]string{"eval", tools, "--fail-under", "90"}, exitUsage, "between 0 and 1"},
-		"no threshold":           {[]string{"eval", tools, "--fail-under", "NaN"}, exitUsage, "between 0 and 1"},
-		"no queries":             {[]string{"eval", tools, "--queries", file(t, "\n")}, exitInput, "holds no queries"},
-		"queries in a list":      {[]string{"eval", tools, "--queries", file(t, `[{"query":"weather"}]`)}, exitInput, "query 1: this is a JSON array and should be an object"},
-		"queries of Windows":     {[]string{"eval", tools, "--queries", file(t, "\ufeff"+`{"query":"mail","relevant":["mail__send"]}`+"\r\n"), "--fail-under", "1"}, exitDone, ""},
-		"a threshold is kept":    {[]string{"eval", tools, "--fail-under", ".6", "--max-findings", "4"}, exitDone, ""},
-		"a threshold is missed":  {[]string{"eval", tools, "--fail-under", ".9"}, exitMissed, "67 %"},
-		"too many findings":      {[]string{"eval", tools, "--max-findings", "3"}, exitMissed, "4 findings"},
-		"no conversation":        {[]string{"view", file(t, `{"a":1}`)}, exitInput, "holds no line of package window"},
-		"no such conversation":   {[]string{"view", recorded(t), "--conversation", "b"}, exitInput, "no such conversation"},
+		"no command":                 {nil, exitUsage, ""},
+		"help":                       {[]string{"help"}, exitDone, ""},
+		"an unknown command":         {[]string{"evil"}, exitUsage, `unknown command "evil"`},
+		"an unknown flag":            {[]string{"eval", tools, "--fast"}, exitUsage, "there is no flag --fast. See einolean eval --help\n"},
+		"a flag without value":       {[]string{"eval", tools, "--top"}, exitUsage, "--top needs a value. See einolean eval --help\n"},
+		"a number flag with a word":  {[]string{"eval", tools, "--top", "some"}, exitUsage, "--top cannot be \"some\". See einolean eval --help\n"},
+		"a boolean flag with a word": {[]string{"eval", tools, "--json=some"}, exitUsage, "--json cannot be \"some\". See einolean eval --help\n"},
+		"no file to replay":          {[]string{"replay"}, exitUsage, "give a file of a conversation, such as the body of a request. See einolean replay --help\n"},
+		"no file":                    {[]string{"eval"}, exitUsage, "one file"},
+		"a missing file":             {[]string{"eval", "none.json"}, exitInput, "none.json"},
+		"invalid JSON":               {[]string{"eval", file(t, "{}\nhello")}, exitInput, ":2: this is neither"},
+		"an empty file":              {[]string{"eval", file(t, "\n")}, exitInput, "is empty"},
+		"an empty list":              {[]string{"eval", file(t, "[]")}, exitInput, "holds no tools"},
+		"a tool without a name":      {[]string{"eval", file(t, `[{"description":"a"}]`)}, exitInput, "tool 1: a tool has no name"},
+		"servers":                    {[]string{"eval", file(t, `{"mcpServers":{"a":{"command":"true"}}}`)}, exitInput, "--connect"},
+		"servers and comments":       {[]string{"eval", file(t, "// mine\n"+`{"mcpServers":{"a":{"command":"true",},},}`)}, exitInput, "--connect"},
+		"servers, invalid JSON":      {[]string{"eval", "--connect", file(t, "/* a\nb */{\"mcpServers\":\n{\"a\" {}}}")}, exitInput, "line 3"},
+		"one bad tool":               {[]string{"eval", file(t, `[{"name":"bad","description":"a","inputSchema":[1]},{"name":"null_type","description":"Reads mail","inputSchema":{"type":"object","properties":{"a":{"type":null,"description":"b"}}}}]`)}, exitDone, "left out"},
+		"an unknown index":           {[]string{"search", tools, "a", "--index", "vectors"}, exitUsage, "bm25, keyword or fuse"},
+		"an unknown color":           {[]string{"search", tools, "a", "--color", "red"}, exitUsage, "auto, always or never"},
+		"a threshold in percent":     {[]string{"eval", tools, "--fail-under", "90"}, exitUsage, "between 0 and 1"},
+		"no threshold":               {[]string{"eval", tools, "--fail-under", "NaN"}, exitUsage, "between 0 and 1"},
+		"no queries":                 {[]string{"eval", tools, "--queries", file(t, "\n")}, exitInput, "holds no queries"},
+		"queries in a list":          {[]string{"eval", tools, "--queries", file(t, `[{"query":"weather"}]`)}, exitInput, "query 1: this is a JSON array and should be an object"},
+		"queries with CRLF":          {[]string{"eval", tools, "--queries", file(t, "\ufeff"+`{"query":"mail","relevant":["mail__send"]}`+"\r\n"), "--fail-under", "1"}, exitDone, ""},
+		"a threshold is met":         {[]string{"eval", tools, "--fail-under", ".6", "--max-findings", "4"}, exitDone, ""},
+		"a threshold is missed":      {[]string{"eval", tools, "--fail-under", ".9"}, exitMissed, "67 %"},
+		"too many findings":          {[]string{"eval", tools, "--max-findings", "3"}, exitMissed, "4 findings"},
+		"no conversation":            {[]string{"view", file(t, `{"a":1}`)}, exitInput, "holds no line of package window"},
+		"an unknown conversation":    {[]string{"view", recorded(t), "--conversation", "b"}, exitInput, "no such conversation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, messages, code := call(t, "", c.args...)
@@ -306,7 +305,7 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 	}
 }
 
-func TestHelpGoesToStandardOutput(t *testing.T) {
+func TestHelp_GoesToStandardOutput(t *testing.T) {
 	for _, c := range commands {
 		out, messages, code := call(t, "", c.name, "--help")
 		require.Zero(t, code)
@@ -317,7 +316,7 @@ func TestHelpGoesToStandardOutput(t *testing.T) {
 	}
 }
 
-func TestColoursAreForTerminals(t *testing.T) {
+func TestSearch_ColorsAndMessagesFollowFlags(t *testing.T) {
 	tools := file(t, three)
 	t.Setenv("NO_COLOR", "")
 	plain, _, _ := call(t, "", "search", tools, "mail")
@@ -350,7 +349,7 @@ func recorded(t *testing.T) string {
 	return file(t, b.String())
 }
 
-func TestViewShowsLinesOrWritesThePage(t *testing.T) {
+func TestView_PrintsLinesOrWritesPage(t *testing.T) {
 	name := recorded(t)
 	out, _, code := call(t, "", "view", name)
 	require.Zero(t, code)
@@ -366,7 +365,7 @@ func TestViewShowsLinesOrWritesThePage(t *testing.T) {
 	require.Contains(t, out, `"id": "acme/42"`)
 }
 
-func TestServersAreAskedOnlyWithConnect(t *testing.T) {
+func TestConnect_ListsToolsAndReportsFailedServers(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
@@ -384,7 +383,7 @@ func TestServersAreAskedOnlyWithConnect(t *testing.T) {
 	require.Contains(t, messages, "gone")
 }
 
-func TestAnInterruptEndsTheCommand(t *testing.T) {
+func TestRun_InterruptEndsCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, messages bytes.Buffer

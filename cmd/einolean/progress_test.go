@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestProgressShowsItselfAfterAMomentAndGoesAway(t *testing.T) {
+func TestProgress_AppearsAfterDelayAndIsCleared(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)
 	p := &progress{w: &out, label: "replaying", all: 10, start: at, now: func() time.Time { return at }}
@@ -34,7 +34,7 @@ func TestProgressShowsItselfAfterAMomentAndGoesAway(t *testing.T) {
 	require.Equal(t, "\r\x1b[K", out.String()[drawn:])
 }
 
-func TestProgressIsForTerminalsThatTakeEscapes(t *testing.T) {
+func TestProgress_OnlyOnTerminalsWithEscapes(t *testing.T) {
 	master, terminal, err := pty.Open()
 	if errors.Is(err, pty.ErrUnsupported) {
 		t.Skip("this system has no pseudo-terminals")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPromptAnswersQueriesAndExplainsRanks(t *testing.T) {
+func TestSearch_PromptAnswersQueriesAndExplainsRanks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		env     []string
@@ -26,8 +26,8 @@ func TestAPromptAnswersQueriesAndExplainsRanks(t *testing.T) {
 		{"an empty line ends it", nil, "\r", true},
 		{"Ctrl-D ends it", nil, "\x04", true},
 		{"Ctrl-C ends it", nil, "\x03", true},
-		{"without colours", []string{"NO_COLOR=1"}, "\n", false},
-		{"without colours, Ctrl-D", []string{"TERM=dumb"}, "\x04", false},
+		{"without colors", []string{"NO_COLOR=1"}, "\n", false},
+		{"without colors, Ctrl-D", []string{"TERM=dumb"}, "\x04", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := program(t, c.env, "search", file(t, three))
@@ -59,7 +59,7 @@ func TestAPromptAnswersQueriesAndExplainsRanks(t *testing.T) {
 	}
 }
 
-func TestQueriesAreReadFromAPipe(t *testing.T) {
+func TestSearch_ReadsQueriesFromPipe(t *testing.T) {
 	tools := file(t, three)
 	out, messages, code := call(t, "electronic mail\n\nweather", "search", tools)
 	require.Zero(t, code, messages)
@@ -79,7 +79,7 @@ func TestQueriesAreReadFromAPipe(t *testing.T) {
 	require.Contains(t, messages, "give the query as an argument")
 }
 
-func TestWaitingForInputEndsWithTheContext(t *testing.T) {
+func TestInterruptibleReader_EndsWithContext(t *testing.T) {
 	never, write := io.Pipe()
 	defer write.Close()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -93,7 +93,7 @@ func bills(t *testing.T, file string, args ...string) (all []policyJSON, message
 	return got.Total.Policies, messages
 }
 
-func TestReplayReadsTheSameConversationHoweverItWasRecorded(t *testing.T) {
+func TestReplay_ReadsEveryRecordingAlike(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Message, streaming %t", streaming), func(t *testing.T) {
 			sameBills(t, record[*schema.Message](t, false, streaming, window.TextsAll))
@@ -115,7 +115,7 @@ func sameBills(t *testing.T, r everyWay) {
 	}
 }
 
-func TestReplayTakesOutWhatEinoleanDidInARecordedWindow(t *testing.T) {
+func TestReplay_UndoesEinoleanInRecordedWindow(t *testing.T) {
 	want, _ := bills(t, record[*schema.Message](t, false, false, window.TextsAll).messages)
 	for _, texts := range []window.Texts{window.TextsAll, window.TextsStart, window.TextsNone} {
 		got, messages := bills(t, record[*schema.Message](t, true, true, texts).window)
@@ -128,9 +128,9 @@ func TestReplayTakesOutWhatEinoleanDidInARecordedWindow(t *testing.T) {
 	}
 }
 
-// A program that is killed leaves half a line. The others are billed, and a message says which were
-// left out.
-func TestReplaySaysWhichLinesOfARecordingAreTorn(t *testing.T) {
+// A killed program leaves half a line. The other lines are billed, and a message names the lines that are left
+// out.
+func TestReplay_ReportsTornLines(t *testing.T) {
 	r := record[*schema.Message](t, false, false, window.TextsAll)
 	var messages []json.RawMessage
 	text, err := os.ReadFile(r.messages)
@@ -159,7 +159,7 @@ func TestReplaySaysWhichLinesOfARecordingAreTorn(t *testing.T) {
 	require.Equal(t, "lines 1, 2, 3, 4, 5 and 2 more", numbered([]int{1, 2, 3, 4, 5, 6, 7}))
 }
 
-func TestReplayCountsMedia(t *testing.T) {
+func TestReplay_CountsMedia(t *testing.T) {
 	const pixels = "aGVsbG8gd29ybGQ="
 	var first int64
 	for name, text := range map[string]string{
@@ -181,7 +181,7 @@ func TestReplayCountsMedia(t *testing.T) {
 	}
 }
 
-func TestReplayCountsMediaThatToolsReturn(t *testing.T) {
+func TestReplay_CountsMediaOfToolResults(t *testing.T) {
 	for name, result := range map[string]string{
 		"Eino":      `{"role":"tool","tool_call_id":"c","user_input_multi_content":[{"type":"text","text":"Here:"},{"type":"image_url","image":{"url":"https://example.com/a.png"}}]}`,
 		"OpenAI":    `{"role":"tool","tool_call_id":"c","content":[{"type":"text","text":"Here:"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}`,
@@ -197,8 +197,8 @@ func TestReplayCountsMediaThatToolsReturn(t *testing.T) {
 	}
 }
 
-// A log may be torn anywhere, and begin in its middle where it was rotated.
-func TestReplayReportsLinesThatAreTorn(t *testing.T) {
+// A log may be torn anywhere, and may start in the middle of a line after rotation.
+func TestReplay_ReportsTornLinesAnywhereInLog(t *testing.T) {
 	var log bytes.Buffer
 	ask := logged(t, &log)
 	ask("How far is it?")

@@ -98,7 +98,7 @@ func formats(t *testing.T, msgs []*schema.Message) map[string]string {
 	}
 }
 
-func TestReplayReadsEveryFormatOfConversations(t *testing.T) {
+func TestReplay_ReadsEveryConversationFormat(t *testing.T) {
 	var first *billedJSON
 	for name, text := range formats(t, talk(6, resultLines())) {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestReplayReadsEveryFormatOfConversations(t *testing.T) {
 	}
 }
 
-func TestGoldenReplay(t *testing.T) {
+func TestReplay_GoldenOutput(t *testing.T) {
 	long, short := filepath.Join(t.TempDir(), "long.json"), filepath.Join(t.TempDir(), "short.json")
 	require.NoError(t, os.WriteFile(long, []byte(jsonOf(t, talk(12, 400))), 0o600))
 	require.NoError(t, os.WriteFile(short, []byte(jsonOf(t, talk(2, 400))), 0o600))
@@ -155,7 +155,7 @@ func body(t *testing.T, n, size int) string {
 	return jsonOf(t, object{"model": "m", "messages": chat, "tools": tools})
 }
 
-func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
+func TestReplay_BillsToolsAndAdvises(t *testing.T) {
 	out, messages, code := call(t, body(t, 300, 100), "replay", "-", "--all", "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON
@@ -182,8 +182,8 @@ func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
 	require.Contains(t, few, "Change nothing: no setting saves a twentieth of these")
 }
 
-// TestReplayShowsWhatOneChoosesBetween: at most six rows, and the others where they are asked for.
-func TestReplayShowsWhatOneChoosesBetween(t *testing.T) {
+// At most six rows are shown by default, and the others on request.
+func TestReplay_ShowsMainPoliciesByDefault(t *testing.T) {
 	rows := func(input string, args ...string) (names []string) {
 		out, messages, code := call(t, input, append([]string{"replay", "-", "--json"}, args...)...)
 		require.Zero(t, code, messages)
@@ -204,7 +204,7 @@ func TestReplayShowsWhatOneChoosesBetween(t *testing.T) {
 	require.Contains(t, text, fmt.Sprintf("--all replays %d more policies", len(choices(true))-len(chosenBetween)))
 }
 
-func TestReplaySaysWhatHidingToolsAloneSaves(t *testing.T) {
+func TestReplay_AdviceStatesSavingsOfHidingToolsAlone(t *testing.T) {
 	race.Skip(t, "replays many long requests")
 	out, messages, code := call(t, body(t, 300, 60_000), "replay", "-", "--json")
 	require.Zero(t, code, messages)
@@ -234,7 +234,7 @@ func inEveryRequest(t *testing.T) string {
 	return jsonOf(t, object{"model": "gpt-5", "messages": messages, "tools": request["tools"]})
 }
 
-func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
+func TestReplay_UsesPricesOfModelInBody(t *testing.T) {
 	race.Skip(t, "replays many long requests")
 	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
 	require.Zero(t, code, messages)
@@ -248,7 +248,7 @@ func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
 	require.Equal(t, replay.Cards, got.Cards, "nobody knows the model m")
 }
 
-func TestReplaySaysWhereHidingToolsAloneWouldCostMore(t *testing.T) {
+func TestReplay_AdviceStatesWhenHidingToolsCostsMore(t *testing.T) {
 	race.Skip(t, "replays many long requests")
 	prices := file(t, `[{"name":"nothing is cached","write":1,"cached":1}]`)
 	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--prices", prices, "--json")
@@ -259,7 +259,7 @@ func TestReplaySaysWhereHidingToolsAloneWouldCostMore(t *testing.T) {
 	require.Regexp(t, `Hiding tools alone would send [\d,]+ tokens more`, got.Advice)
 }
 
-func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
+func TestReplay_AcceptsOwnPoliciesAndPrices(t *testing.T) {
 	chat := file(t, jsonOf(t, talk(12, 400)))
 	mine := filepath.Join(t.TempDir(), "mine.json")
 	require.NoError(t, os.WriteFile(mine, []byte(`{"MaxLengthForTrunc": 4000, "SkipClear": true}`), 0o600))
@@ -275,8 +275,8 @@ func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
 	require.InDelta(t, 2*float64(nothing.Written)+.5*float64(nothing.Cached), nothing.Cost["ours"], .01)
 }
 
-// TestReplayTakesAFileOfPrices: the form of the file that comes along, of which a copy can be newer.
-func TestReplayTakesAFileOfPrices(t *testing.T) {
+// The file has the form of the embedded price list, so that a newer copy can replace it.
+func TestReplay_ReadsPricesFile(t *testing.T) {
 	ours := file(t, `{"read":"2027-01-01","prices":[{"model":"m","input":3,"cached":0.3,"written":6,"output":9},{"model":"n","input":1,"cached":1,"written":1}]}`)
 	for input, want := range map[string][]replay.Card{
 		body(t, 2, 20):          {{Name: "m", Write: 2, Cached: .1, Million: 3, Output: 9}},
@@ -296,33 +296,33 @@ func TestReplayTakesAFileOfPrices(t *testing.T) {
 	require.Zero(t, code, messages)
 }
 
-func TestExitCodesOfReplay(t *testing.T) {
+func TestReplay_ExitCodes(t *testing.T) {
 	chat, tools := file(t, jsonOf(t, talk(3, 400))), file(t, three)
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		says string
 	}{
-		"no file":                     {nil, exitUsage, "give a file of a conversation"},
-		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
-		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "between 0 and 1"},
-		"a share that is no number":   {[]string{chat, "--read-backs", "NaN"}, exitUsage, "between 0 and 1"},
-		"a limit that is no number":   {[]string{chat, "--fail-over", "NaN"}, exitUsage, "at least 0"},
-		"a limit below nothing":       {[]string{chat, "--fail-over", "-1"}, exitUsage, "at least 0"},
-		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},
-		"tools":                       {[]string{tools}, exitInput, "it holds tools and no conversation"},
-		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message from a model"},
-		"no JSON":                     {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
-		"an empty file":               {[]string{file(t, " ")}, exitInput, "is empty"},
-		"no gzip":                     {[]string{file(t, "\x1f\x8bno")}, exitInput, "EOF"},
-		"content that is a number":    {[]string{file(t, `[{"role":"assistant","content":1}]`)}, exitInput, "message 1"},
-		"a policy with a wrong field": {[]string{chat, "--config", file(t, `{"MaxLength":1}`)}, exitInput, "MaxLength"},
-		"a policy with a wrong value": {[]string{chat, "--config", file(t, `{"MaxLengthForTrunc":-1}`)}, exitInput, "MaxLengthForTrunc"},
-		"prices without a name":       {[]string{chat, "--prices", file(t, `[{"write":1}]`)}, exitInput, "a card has a name"},
-		"no prices":                   {[]string{chat, "--prices", file(t, `[]`)}, exitInput, "holds no card"},
-		"a part of the first policy":  {[]string{chat, "--policy", "no red"}, exitDone, ""},
-		"a price that is kept":        {[]string{chat, "--policy", "Eino", "--fail-over", "1"}, exitDone, ""},
-		"a price that is missed":      {[]string{chat, "--policy", "mask all", "--fail-over", ".5"}, exitMissed, "more than 0.50"},
+		"no file":                      {nil, exitUsage, "give a file of a conversation"},
+		"an unknown policy":            {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
+		"a share above 1":              {[]string{chat, "--read-backs", "2"}, exitUsage, "between 0 and 1"},
+		"a share that is not a number": {[]string{chat, "--read-backs", "NaN"}, exitUsage, "between 0 and 1"},
+		"a limit that is not a number": {[]string{chat, "--fail-over", "NaN"}, exitUsage, "at least 0"},
+		"a negative limit":             {[]string{chat, "--fail-over", "-1"}, exitUsage, "at least 0"},
+		"a missing file":               {[]string{"none.json"}, exitInput, "none.json"},
+		"tools":                        {[]string{tools}, exitInput, "it holds tools and no conversation"},
+		"no model":                     {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message from a model"},
+		"invalid JSON":                 {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
+		"an empty file":                {[]string{file(t, " ")}, exitInput, "is empty"},
+		"invalid gzip":                 {[]string{file(t, "\x1f\x8bno")}, exitInput, "EOF"},
+		"content that is a number":     {[]string{file(t, `[{"role":"assistant","content":1}]`)}, exitInput, "message 1"},
+		"a policy with a wrong field":  {[]string{chat, "--config", file(t, `{"MaxLength":1}`)}, exitInput, "MaxLength"},
+		"a policy with a wrong value":  {[]string{chat, "--config", file(t, `{"MaxLengthForTrunc":-1}`)}, exitInput, "MaxLengthForTrunc"},
+		"prices without a name":        {[]string{chat, "--prices", file(t, `[{"write":1}]`)}, exitInput, "a card has a name"},
+		"no prices":                    {[]string{chat, "--prices", file(t, `[]`)}, exitInput, "holds no card"},
+		"part of a policy name":        {[]string{chat, "--policy", "no red"}, exitDone, ""},
+		"a limit that is met":          {[]string{chat, "--policy", "Eino", "--fail-over", "1"}, exitDone, ""},
+		"a limit that is exceeded":     {[]string{chat, "--policy", "mask all", "--fail-over", ".5"}, exitMissed, "more than 0.50"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, messages, code := call(t, "", append([]string{"replay"}, c.args...)...)

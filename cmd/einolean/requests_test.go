@@ -41,9 +41,8 @@ func requestWriter(t *testing.T, status int) (url string, asked *atomic.Int64) {
 	return server.URL, asked
 }
 
-// TestAModelWritesRequestsThatToolsAreSearchedBy: each tool is asked about once, what the model wrote is
-// measured and kept, and is not paid for twice.
-func TestAModelWritesRequestsThatToolsAreSearchedBy(t *testing.T) {
+// Each tool is asked about once. What the model wrote is measured and kept, and is not paid for twice.
+func TestEvalModel_MeasuresAndKeepsWrittenRequests(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "key")
 	tools, kept := file(t, three), filepath.Join(t.TempDir(), "requests.jsonl")
 	url, asked := requestWriter(t, http.StatusOK)
@@ -65,7 +64,7 @@ func TestAModelWritesRequestsThatToolsAreSearchedBy(t *testing.T) {
 	require.EqualValues(t, 3, asked.Load())
 }
 
-func TestWhatKeepsAModelFromWritingRequestsIsSaid(t *testing.T) {
+func TestEvalModel_ReportsFailures(t *testing.T) {
 	tools, folder := file(t, three), t.TempDir()
 	t.Setenv("EMPTY", "")
 	t.Setenv("OPENAI_API_KEY", "key")
@@ -93,7 +92,7 @@ func TestWhatKeepsAModelFromWritingRequestsIsSaid(t *testing.T) {
 	require.EqualValues(t, 1, asked.Load())
 }
 
-func TestRequestsAreTheLinesOfAnAnswer(t *testing.T) {
+func TestRequestsIn_SplitsAnswerIntoLines(t *testing.T) {
 	require.Equal(t, []string{"one", "two 2.5", "三", "four", "five"}, requestsIn("1. one\n- \"two 2.5\"\n\n3、三\n(4) four\n* five\nsix"))
 	require.Equal(t, []string{"一"}, requestsIn("  • 一  "))
 	require.Empty(t, requestsIn("\n \n"))

@@ -15,12 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestJSONOutputFitsItsSchema(t *testing.T) {
+func TestJSONOutput_MatchesSchema(t *testing.T) {
 	queries := file(t, `{"id":"a","kind":"k","query":"electronic","relevant":["mail__send"]}`+"\n"+`{"query":"weather","relevant":["mail__send"]}`)
 	window := filepath.Join("testdata", "window.jsonl")
 	for name, args := range map[string][]string{
 		"eval":                  {"eval", file(t, three)},
-		"eval, nothing to mend": {"eval", file(t, `{"name":"weather","description":"Tells what the weather will be."}`)},
+		"eval without findings": {"eval", file(t, `{"name":"weather","description":"Tells what the weather will be."}`)},
 		"eval with queries":     {"eval", file(t, three), "--queries", queries},
 		"search":                {"search", file(t, three), "electronic", "mail", "--why"},
 		"search without a hit":  {"search", file(t, three), "zzzzqqqq"},

@@ -75,7 +75,7 @@ func commandsToShow(t *testing.T) map[string][]string {
 	}
 }
 
-func TestOnATerminalThereAreColoursAndInAPipeNone(t *testing.T) {
+func TestTerminal_HasColorsAndPipeHasNone(t *testing.T) {
 	race.Skip(t, "starts dozens of processes")
 	for name, args := range commandsToShow(t) {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func widest(text string) (n int) {
 	return n
 }
 
-func TestLinesAreAsWideAsTheTerminal(t *testing.T) {
+func TestTerminal_LinesFitWidth(t *testing.T) {
 	race.Skip(t, "starts dozens of processes")
 	args := commandsToShow(t)["search"][:4] // its descriptions are as long as there is room
 	for _, columns := range []uint16{60, 90, 140} {
@@ -126,7 +126,7 @@ func TestLinesAreAsWideAsTheTerminal(t *testing.T) {
 	require.Greater(t, widest(pipe), defaultColumns-12)
 }
 
-func TestResultsMessagesAndTheExitCodeAreSeparate(t *testing.T) {
+func TestCommands_SeparateResultsMessagesAndExitCode(t *testing.T) {
 	out, messages, code := intoPipe(t, nil, "search", file(t, three), "mail")
 	require.Zero(t, code)
 	require.NotContains(t, out, "3 tools")

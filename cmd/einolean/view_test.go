@@ -55,7 +55,7 @@ func until(t *testing.T, from io.Reader, want string) (text string) {
 	return text
 }
 
-func TestViewFollowsAFileThatGrows(t *testing.T) {
+func TestViewFollow_ReadsGrowingFile(t *testing.T) {
 	for _, where := range []string{"pipe", "terminal"} {
 		t.Run(where, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "window.jsonl")
@@ -101,7 +101,7 @@ func TestViewFollowsAFileThatGrows(t *testing.T) {
 }
 
 //claim:operations-02
-func TestAFileThatIsRewrittenIsFollowedFromItsBeginning(t *testing.T) {
+func TestTailed_ReadsRewrittenFileFromStart(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
 	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
 	tail := &tailed{ctx: t.Context(), name: name}
@@ -130,7 +130,7 @@ func TestAFileThatIsRewrittenIsFollowedFromItsBeginning(t *testing.T) {
 	require.True(t, strings.HasSuffix(got, "\nshort\n\nanother file, of the same length and name\n"), got)
 }
 
-func TestViewSaysWhatAFileIsThatItDoesNotRead(t *testing.T) {
+func TestView_IdentifiesUnsupportedFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		`[{"role":"user","content":"hi"}]`:                          "einolean replay reads conversations",
 		`{"model":"m","messages":[{"role":"user","content":"hi"}]}`: "einolean replay reads conversations",
@@ -147,7 +147,7 @@ func TestViewSaysWhatAFileIsThatItDoesNotRead(t *testing.T) {
 	}
 }
 
-func TestViewReportsALineThatIsTorn(t *testing.T) {
+func TestView_ReportsTornLine(t *testing.T) {
 	var log bytes.Buffer
 	ask := logged(t, &log)
 	ask("How far is it?")
@@ -160,7 +160,7 @@ func TestViewReportsALineThatIsTorn(t *testing.T) {
 	require.Contains(t, out, "> And back?")
 }
 
-func TestViewFollowsStandardInputToItsEnd(t *testing.T) {
+func TestViewFollow_ReadsStandardInputToEnd(t *testing.T) {
 	var log bytes.Buffer
 	ask := logged(t, &log)
 	ask("How far is it?")
@@ -178,7 +178,7 @@ func TestViewFollowsStandardInputToItsEnd(t *testing.T) {
 	require.Contains(t, out, "> And back?", "a line that is torn costs that line")
 }
 
-func TestViewReadsAFileThatIsBeingWritten(t *testing.T) {
+func TestView_ReadsFileBeingWritten(t *testing.T) {
 	var log bytes.Buffer
 	ask := logged(t, &log)
 	ask("How far is it?")
@@ -189,7 +189,7 @@ func TestViewReadsAFileThatIsBeingWritten(t *testing.T) {
 	require.Contains(t, out, "> How far is it?")
 }
 
-func TestViewShowsTheWindowOfOneCall(t *testing.T) {
+func TestViewCall_ShowsWindowOfOneCall(t *testing.T) {
 	name := recorded(t)
 	out, messages, code := call(t, "", "view", name, "--call", "1")
 	require.Zero(t, code, messages)
@@ -207,7 +207,7 @@ func TestViewShowsTheWindowOfOneCall(t *testing.T) {
 	require.Contains(t, messages, "has 1 call in conversation acme/42, and no call 2")
 }
 
-func TestViewRefusesFlagsThatDoNotGoTogether(t *testing.T) {
+func TestView_RejectsConflictingFlags(t *testing.T) {
 	name := recorded(t)
 	for _, flags := range []string{"--follow --open", "--follow -o a.html", "--follow --call 1", "--follow --json", "--call 1 --open", "--call 0", "--call -3", "--json --open"} {
 		_, messages, code := call(t, "", append([]string{"view", name}, strings.Fields(flags)...)...)
@@ -215,7 +215,7 @@ func TestViewRefusesFlagsThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-func TestViewOpensThePageInABrowser(t *testing.T) {
+func TestView_OpenStartsBrowser(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the browser of this test is a shell script")
 	}
@@ -282,7 +282,7 @@ func writeWindow(t *testing.T, name string) {
 	}, "How long did requests take on Monday and Tuesday?")
 }
 
-func TestGoldenView(t *testing.T) {
+func TestView_GoldenOutput(t *testing.T) {
 	const name = "testdata/window.jsonl"
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		writeWindow(t, name)

@@ -16,7 +16,7 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestTasksAreOfManyKindsAndAThirdIsChinese(t *testing.T) {
+func TestTasks_HaveManyKindsAndAThirdChinese(t *testing.T) {
 	all, err := Tasks()
 	require.NoError(t, err)
 	require.Len(t, all, 60)
@@ -37,9 +37,9 @@ func TestTasksAreOfManyKindsAndAThirdIsChinese(t *testing.T) {
 	require.GreaterOrEqual(t, len(kinds), 10)
 }
 
-// An agent that lists every tool does every task, or the tasks say more about the model than about
+// An agent that lists every tool does every task. Otherwise the tasks would measure the model and not the
 // settings.
-func TestEveryTaskCanBeDone(t *testing.T) {
+func TestDirect_DoesEveryTask(t *testing.T) {
 	all, err := Tasks()
 	require.NoError(t, err)
 	b, err := Direct.Start(context.Background(), offline.New[*schema.Message]())
@@ -103,7 +103,7 @@ func (silent) Generate(context.Context, []*schema.Message, ...model.Option) (*sc
 	return schema.AssistantMessage("I do not know.", nil), nil
 }
 
-func TestAWrongAnswerIsToldFromARightOne(t *testing.T) {
+func TestDo_DetectsWrongAnswers(t *testing.T) {
 	all, err := Tasks()
 	require.NoError(t, err)
 	b, err := Direct.Start(context.Background(), silent{})
@@ -118,7 +118,7 @@ func TestAWrongAnswerIsToldFromARightOne(t *testing.T) {
 	require.Equal(t, "1024 and 1, 2", ungrouped("1,024 and 1, 2"))
 }
 
-func TestEveryArmStarts(t *testing.T) {
+func TestArms_StartAndClose(t *testing.T) {
 	for _, a := range Arms() {
 		for _, arm := range []Arm{a, Reduced(a)} {
 			b, err := arm.Start(context.Background(), silent{})

@@ -28,14 +28,14 @@ func printed(colour bool) string {
 	return out.String()
 }
 
-func TestColoursChangeNothingButColours(t *testing.T) {
+func TestScreen_ColorsChangeNoText(t *testing.T) {
 	plain, coloured := printed(false), printed(true)
 	require.NotContains(t, plain, "\x1b")
 	require.Contains(t, coloured, "\x1b[32m✓ right\x1b[0m")
 	require.Equal(t, plain, regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(coloured, ""))
 }
 
-func TestEveryLineFitsTheScreen(t *testing.T) {
+func TestScreen_LinesFitWidth(t *testing.T) {
 	text := printed(false)
 	for _, line := range strings.Split(text, "\n") {
 		require.LessOrEqual(t, Cells(line), Width, line)
@@ -46,7 +46,7 @@ func TestEveryLineFitsTheScreen(t *testing.T) {
 	}
 }
 
-func TestOnlyATerminalGetsColours(t *testing.T) {
+func TestNewScreen_ColorsOnlyTerminals(t *testing.T) {
 	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, as a terminal is
 	require.NoError(t, err)
 	defer device.Close()

@@ -78,7 +78,7 @@ func library(t *testing.T) (map[string]tool.BaseTool, string) {
 	return out, root
 }
 
-func TestToolsAreSortedByNameAndNeedAFolder(t *testing.T) {
+func TestTools_SortedByNameAndNeedAFolder(t *testing.T) {
 	all, err := Tools(t.TempDir())
 	require.NoError(t, err)
 	last := ""
@@ -110,7 +110,7 @@ func TestWorkingTools_LeavesOutDefinitions(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestReadmeSaysHowManyToolsWork(t *testing.T) {
+func TestReadme_StatesHowManyToolsWork(t *testing.T) {
 	all, err := Tools(t.TempDir())
 	require.NoError(t, err)
 	want := fmt.Sprintf("%d tools, of which %d work", len(all), Working())
@@ -130,8 +130,8 @@ func TestReadmeSaysHowManyToolsWork(t *testing.T) {
 	}
 }
 
-// TestToolsDoNotLeaveTheRoot sends every tool for files every way out that there is.
-func TestToolsDoNotLeaveTheRoot(t *testing.T) {
+// TestTools_DoNotLeaveTheRoot sends every tool for files every known path out of the root.
+func TestTools_DoNotLeaveTheRoot(t *testing.T) {
 	tools, root := library(t)
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.txt")
@@ -181,7 +181,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func TestAReaderThatLeavesEndsTheStream(t *testing.T) {
+func TestStreamableRun_EndsIfReaderCloses(t *testing.T) {
 	tools, root := library(t)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "long.txt"), bytes.Repeat([]byte("line\n"), 10_000), 0o600))
 	sr, err := tools["files__read_lines"].(tool.StreamableTool).StreamableRun(t.Context(), `{"path":"long.txt","count":10000}`)
@@ -192,7 +192,7 @@ func TestAReaderThatLeavesEndsTheStream(t *testing.T) {
 	sr.Close()
 }
 
-func TestInvokableRunSaysWhatIsWrong(t *testing.T) {
+func TestInvokableRun_ReportsErrors(t *testing.T) {
 	tools, _ := library(t)
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"text__reverse", `{}`, `required: missing properties: ["text"]`},
@@ -205,7 +205,7 @@ func TestInvokableRunSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestBoundedCutsBetweenCharacters(t *testing.T) {
+func TestBounded_CutsBetweenCharacters(t *testing.T) {
 	got := bounded(strings.Repeat("中", maxAnswer))
 	assert.True(t, utf8.ValidString(got))
 	assert.Contains(t, got, "[cut here: the first 1048575 of 3145728 bytes]")
@@ -214,8 +214,8 @@ func TestBoundedCutsBetweenCharacters(t *testing.T) {
 // graded is where the graded set of toolsearcheval keeps the descriptions of these tools.
 const graded = "../../toolsearch/toolsearcheval/testdata/library.jsonl"
 
-// With EINOLEAN_UPDATE=1 it writes the catalogue first.
-func TestGoldenCatalogueDescribesTheTools(t *testing.T) {
+// With EINOLEAN_UPDATE=1 it writes the catalog first.
+func TestTools_GoldenCatalog(t *testing.T) {
 	tools, err := Tools(t.TempDir())
 	require.NoError(t, err)
 	infos, err := toolsearcheval.Infos(context.Background(), tools)

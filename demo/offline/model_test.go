@@ -75,7 +75,7 @@ func generate[M adk.MessageType](t *testing.T, tools []*schema.ToolInfo, history
 	return m
 }
 
-func TestStreamSaysWhatGenerateSays(t *testing.T) {
+func TestStream_EqualsGenerate(t *testing.T) {
 	both(t, streamsTheSame[*schema.Message](schema.ConcatMessages), streamsTheSame[*schema.AgenticMessage](schema.ConcatAgenticMessages))
 }
 
@@ -103,7 +103,7 @@ func streamsTheSame[M adk.MessageType](concat func([]M) (M, error)) func(*testin
 	}
 }
 
-func TestOnlyVisibleToolsAreCalled(t *testing.T) {
+func TestModel_CallsOnlyVisibleTools(t *testing.T) {
 	both(t, callsVisible[*schema.Message], callsVisible[*schema.AgenticMessage])
 }
 
@@ -131,7 +131,7 @@ func callsVisible[M adk.MessageType](t *testing.T) {
 	require.Positive(t, calls)
 }
 
-func TestTheInputIsNotChanged(t *testing.T) {
+func TestModel_DoesNotChangeInput(t *testing.T) {
 	both(t, changesNothing[*schema.Message], changesNothing[*schema.AgenticMessage])
 }
 
@@ -151,7 +151,7 @@ func dump[M adk.MessageType](t *testing.T, history []M, tools []*schema.ToolInfo
 	return string(b)
 }
 
-func TestWithoutToolsItSaysSo(t *testing.T) {
+func TestModel_ReportsMissingTools(t *testing.T) {
 	both(t, admits[*schema.Message], admits[*schema.AgenticMessage])
 }
 
@@ -165,7 +165,7 @@ func admits[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestASecondRequestBuildsOnTheFirstUnderEveryProtocol(t *testing.T) {
+func TestModel_SecondRequestBuildsOnFirst(t *testing.T) {
 	both(t, goesOn[*schema.Message], goesOn[*schema.AgenticMessage])
 }
 
@@ -194,7 +194,7 @@ func goesOn[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestCostCountsMessagesAndDefinitions(t *testing.T) {
+func TestCost_CountsMessagesAndDefinitions(t *testing.T) {
 	tool := &schema.ToolInfo{Name: "tool", Desc: "does it"}
 	text, definitions := offline.Cost([]*schema.Message{
 		schema.UserMessage("12345678"),
@@ -205,7 +205,7 @@ func TestCostCountsMessagesAndDefinitions(t *testing.T) {
 	require.Equal(t, len(`{"description":"does it","name":"tool","parameters":null}`)/4, definitions)
 }
 
-func FuzzAnyRequestIsAnswered(f *testing.F) {
+func FuzzModel(f *testing.F) {
 	for _, request := range requests {
 		f.Add(request)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/einolean/einolean/internal/dev/golden"
 )
 
-// TestGoldenTable holds what is shown, by kind and budget. With EINOLEAN_UPDATE=1 it writes
-// the golden file first.
-func TestGoldenTable(t *testing.T) {
+// TestPrint_GoldenTable checks what is shown, by kind and budget. With EINOLEAN_UPDATE=1 it writes the golden file
+// first.
+func TestPrint_GoldenTable(t *testing.T) {
 	results, err := graded()
 	require.NoError(t, err)
 	var out bytes.Buffer
@@ -23,8 +23,8 @@ func TestGoldenTable(t *testing.T) {
 	golden.Check(t, "testdata/table.golden.txt", out.String())
 }
 
-// TestGoldenReads holds how many calls of the read tool find what is not shown.
-func TestGoldenReads(t *testing.T) {
+// TestPrintReads_GoldenTable checks how many calls of the read tool find what is not shown.
+func TestPrintReads_GoldenTable(t *testing.T) {
 	results, err := graded()
 	require.NoError(t, err)
 	var out bytes.Buffer
@@ -32,7 +32,7 @@ func TestGoldenReads(t *testing.T) {
 	golden.Check(t, "testdata/reads.golden.txt", out.String())
 }
 
-func TestEveryFactIsInItsResult(t *testing.T) {
+func TestFacts_AreInTheirResults(t *testing.T) {
 	results, err := graded()
 	require.NoError(t, err)
 	for _, r := range results {

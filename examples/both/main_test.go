@@ -18,8 +18,8 @@ import (
 	"github.com/einolean/einolean/window"
 )
 
-// TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
-func TestGoldenOutput(t *testing.T) {
+// TestRun_GoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
+func TestRun_GoldenOutput(t *testing.T) {
 	labtest.Golden(t,
 		func(screen *lab.Screen, streaming bool) error {
 			return run[*schema.Message](context.Background(), screen, streaming, "")
@@ -29,7 +29,7 @@ func TestGoldenOutput(t *testing.T) {
 		})
 }
 
-func TestLoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
+func TestTrial_LoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
 	ctx := context.Background()
 	both, err := newTrial[*schema.Message](ctx, "both", t.TempDir(), true, parts{search: true, reduce: true})
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestLoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
 	require.Contains(t, last.Tools, "hash__sha256", "it was loaded nine runs ago")
 }
 
-func TestTheComputedCostWithoutIsNearTheMeasuredOne(t *testing.T) {
+func TestTotals_ComputedCostIsNearMeasured(t *testing.T) {
 	ctx := context.Background()
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
 	both, err := newTrial[*schema.Message](ctx, "both", t.TempDir(), true, parts{search: true, reduce: true, see: see})
@@ -72,7 +72,7 @@ func TestTheComputedCostWithoutIsNearTheMeasuredOne(t *testing.T) {
 	require.Equal(t, measured.Sent, measured.Without, "without the middlewares nothing is saved")
 }
 
-func TestThePageIsWritten(t *testing.T) {
+func TestRun_WritesPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, run[*schema.AgenticMessage](context.Background(), lab.NewScreen(io.Discard, false), true, page))
 	text, err := os.ReadFile(page)
@@ -80,7 +80,7 @@ func TestThePageIsWritten(t *testing.T) {
 	require.Contains(t, string(text), "access.log")
 }
 
-func TestLostBytesAreAnError(t *testing.T) {
+func TestVerdict_LostToolOrAnswerIsAnError(t *testing.T) {
 	answer := func(text string) *schema.Message {
 		return schema.ToolMessage(text, "c1", schema.WithToolName("tool_search"))
 	}
@@ -93,9 +93,9 @@ func TestLostBytesAreAnError(t *testing.T) {
 		err    string
 	}{
 		"nothing is lost":           {request("found", "b", "a", "c"), ""},
-		"a tool is":                 {request("found", "a"), "loaded tools were missing 1 times"},
+		"a tool is lost":            {request("found", "a"), "loaded tools were missing 1 times"},
 		"an answer is replaced":     {request("saved elsewhere", "a", "b"), "answers of tool_search were incomplete 1 times"},
-		"an answer is not there":    {lab.Request[*schema.Message]{Tools: []string{"a", "b"}}, "answers of tool_search were incomplete 1 times"},
+		"an answer is missing":      {lab.Request[*schema.Message]{Tools: []string{"a", "b"}}, "answers of tool_search were incomplete 1 times"},
 		"an answer of another call": {lab.Request[*schema.Message]{Messages: []*schema.Message{schema.ToolMessage("found", "c2")}, Tools: []string{"a", "b"}}, "incomplete 1 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestLostBytesAreAnError(t *testing.T) {
 	}
 }
 
-func TestAWrongAnswerIsAnError(t *testing.T) {
+func TestVerdict_WrongAnswerIsAnError(t *testing.T) {
 	tr := &trial[*schema.Message]{}
 	require.ErrorContains(t, tr.verdict(lab.NewScreen(io.Discard, false), []*trial[*schema.Message]{tr, {wrong: 2}}), "2 answers are wrong")
 }

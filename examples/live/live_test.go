@@ -43,7 +43,7 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-func TestAConversationOverOpenAIsWireFormat(t *testing.T) {
+func TestRun_SpeaksOpenAIWireFormat(t *testing.T) {
 	server := start(t, servers.Chat, script()...)
 	var out bytes.Buffer
 	err := run(context.Background(), environment("OPENAI_BASE_URL", server.URL(), "OPENAI_API_KEY", "k", "OPENAI_MODEL", "m"), nil,
@@ -59,7 +59,7 @@ func TestAConversationOverOpenAIsWireFormat(t *testing.T) {
 	require.Contains(t, servers.Names(all[1].Tools), "hash__sha256")
 }
 
-func TestAConversationOverClaudesWireFormat(t *testing.T) {
+func TestRun_SpeaksClaudeWireFormat(t *testing.T) {
 	for _, native := range []string{"", "1"} {
 		t.Run("native="+native, func(t *testing.T) {
 			server := start(t, servers.Anthropic, script()...)
@@ -76,7 +76,7 @@ func TestAConversationOverClaudesWireFormat(t *testing.T) {
 	}
 }
 
-func TestAFailedAnswerDoesNotEndTheConversation(t *testing.T) {
+func TestRun_FailedAnswerDoesNotEndConversation(t *testing.T) {
 	server := start(t, servers.Chat, servers.Turn{Status: http.StatusForbidden}, servers.Turn{Status: http.StatusForbidden})
 	var out bytes.Buffer
 	err := run(context.Background(), environment("OPENAI_BASE_URL", server.URL(), "OPENAI_API_KEY", "k", "OPENAI_MODEL", "m"), nil,
@@ -85,7 +85,7 @@ func TestAFailedAnswerDoesNotEndTheConversation(t *testing.T) {
 	require.Equal(t, 2, strings.Count(out.String(), "error:"), out.String())
 }
 
-func TestWithoutConfigurationItSaysWhatToSet(t *testing.T) {
+func TestRun_NamesMissingVariables(t *testing.T) {
 	err := run(context.Background(), environment(), nil, strings.NewReader(""), io.Discard)
 	require.ErrorIs(t, err, errNoModel)
 	require.Less(t, strings.Count(usage, "\n"), 25, "one screen")

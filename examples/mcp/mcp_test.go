@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestTheExampleAnswersOverStdioAndHTTPAndReportsTheServerThatIsDown(t *testing.T) {
+func TestRun_UsesBothTransportsAndReportsDownServer(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, nil))
 	text := out.String()
@@ -40,7 +40,7 @@ func TestTheExampleAnswersOverStdioAndHTTPAndReportsTheServerThatIsDown(t *testi
 	require.Contains(t, text, "agent: Saturday")
 }
 
-func TestTheFileOfAnotherProgramIsRead(t *testing.T) {
+func TestRun_ReadsConfigFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	url, err := serveHTTP(ctx, dateServer())
@@ -54,8 +54,8 @@ func TestTheFileOfAnotherProgramIsRead(t *testing.T) {
 	require.ErrorContains(t, run(ctx, &out, []string{filepath.Join(t.TempDir(), "none.json")}), "none.json")
 }
 
-// One runner serves all runs, and a run all changes.
-func TestAToolThatAServerGetsIsThereInTheNextModelCall(t *testing.T) {
+// One runner serves all runs, and each run sees all changes.
+func TestServers_NewToolIsInNextModelCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	srv := dateServer()

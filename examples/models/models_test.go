@@ -113,7 +113,7 @@ func each(t *testing.T, plain func(*testing.T, format, func(given) setup[*schema
 	t.Run("responses", func(t *testing.T) { agentic(t, responsesFormat, responses) })
 }
 
-func TestEveryModelFindsAToolAndCallsIt(t *testing.T) {
+func TestModels_FindAndCallATool(t *testing.T) {
 	each(t, finds[*schema.Message], finds[*schema.AgenticMessage])
 }
 
@@ -145,9 +145,9 @@ func requireFreeChoice(t *testing.T, body string) {
 	}
 }
 
-// What a model thinks comes back as it does without the middlewares, byte for byte, whatever is
-// cut, cleared or rewritten; Claude's alone is left out behind a change.
-func TestClearsAndCutsKeepWhatModelsThink(t *testing.T) {
+// A model's thinking returns byte for byte as without the middlewares, whatever is truncated, cleared or
+// rewritten. Only Claude's is left out after a change.
+func TestModels_ReductionKeepsThinking(t *testing.T) {
 	each(t, keeps[*schema.Message], func(*testing.T, format, func(given) setup[*schema.AgenticMessage]) {})
 }
 
@@ -165,7 +165,7 @@ func keeps[M adk.MessageType](t *testing.T, f format, build func(given) setup[M]
 	require.NotEqual(t, strings.Count(bare.bodies[5], "lorem"), strings.Count(last, "lorem"), "results were cut or cleared")
 	for i, body := range p.bodies {
 		requireFreeChoice(t, body)
-		if strings.HasPrefix(t.Name(), "TestClearsAndCutsKeepWhatModelsThink/claude") {
+		if strings.HasPrefix(t.Name(), "TestModels_ReductionKeepsThinking/claude") {
 			require.Subset(t, thoughts(bare.bodies[i]), thoughts(body))
 			continue
 		}
@@ -177,8 +177,8 @@ func keeps[M adk.MessageType](t *testing.T, f format, build func(given) setup[M]
 	}
 }
 
-// The page shows the lines as they stand in models.go, and the prices of the data file.
-func TestThePageShowsTheseLines(t *testing.T) {
+// The page shows the lines of models.go and the prices of the data file.
+func TestModelsPage_ShowsCodeAndPrices(t *testing.T) {
 	source, err := os.ReadFile("models.go")
 	require.NoError(t, err)
 	text, err := os.ReadFile("../../docs/models.md")

@@ -23,7 +23,7 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestEveryContractWorksOverManyCallsAndRuns(t *testing.T) {
+func TestAdapters_WorkOverManyCallsAndRuns(t *testing.T) {
 	on(t, severalRuns[*schema.Message], severalRuns[*schema.AgenticMessage])
 }
 
@@ -105,7 +105,7 @@ func requireGrowing(t *testing.T, list []provider.Request) {
 	}
 }
 
-func TestEveryContractWorksWithoutToolsOfTheAgentsOwn(t *testing.T) {
+func TestAdapters_WorkWithoutOwnTools(t *testing.T) {
 	on(t, noOwnTools[*schema.Message], noOwnTools[*schema.AgenticMessage])
 }
 
@@ -125,7 +125,7 @@ func noOwnTools[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-func TestTheContractComesFromTheModel(t *testing.T) {
+func TestUseModelToolSearch_PicksAdapterOfModel(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	c.search(toolsearch.Config{UseModelToolSearch: true, Model: c.agent.Model})
 	c.ask("Ping?", calls(find("ping")), calls(call("ping", "")), says("Pong."))
@@ -139,7 +139,7 @@ func TestTheContractComesFromTheModel(t *testing.T) {
 	}
 }
 
-func TestAModelWithoutToolSearchIsRefused(t *testing.T) {
+func TestUseModelToolSearch_RejectsModelWithoutToolSearch(t *testing.T) {
 	m := modelOn[*schema.Message](t, provider.Chat, "http://127.0.0.1:1")
 	_, err := toolsearch.New(t.Context(), &toolsearch.Config{UseModelToolSearch: true, Model: m, DynamicTools: (&runs{}).tools("ping")})
 	require.ErrorIs(t, err, toolsearch.ErrNativeUnsupported)
@@ -150,7 +150,7 @@ func TestAModelWithoutToolSearchIsRefused(t *testing.T) {
 	}
 }
 
-func TestNothingToHideLeavesTheRequestAsItIs(t *testing.T) {
+func TestUseModelToolSearch_NothingToHideKeepsRequest(t *testing.T) {
 	plain := newAgent[*schema.Message](t, provider.Chat, false, "own")
 	plain.ask("Hello?", says("Hello."))
 	c := newAgent[*schema.Message](t, provider.Chat, false, "own")
@@ -159,7 +159,7 @@ func TestNothingToHideLeavesTheRequestAsItIs(t *testing.T) {
 	require.Equal(t, string(plain.last().Body), string(c.last().Body))
 }
 
-func TestAToolThatNobodyLoadedDoesNotRun(t *testing.T) {
+func TestGate_UnloadedToolDoesNotRun(t *testing.T) {
 	on(t, gated[*schema.Message], gated[*schema.AgenticMessage])
 }
 
@@ -182,7 +182,7 @@ func gated[M adk.MessageType](t *testing.T, s side, stream bool) {
 	require.Contains(t, inFull(c.server.Requests()[1]), "calendar__add")
 }
 
-func TestASearchThatFindsNothingSaysWhatToDo(t *testing.T) {
+func TestSearch_EmptyResultSaysWhatToDo(t *testing.T) {
 	on(t, emptySearch[*schema.Message], emptySearch[*schema.AgenticMessage])
 }
 
@@ -203,9 +203,8 @@ func emptySearch[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-// A hidden tool may carry the adapter's mark of a place to cache up to, which Anthropic
-// refuses on a deferred tool.
-func TestHiddenToolsGetNoCacheBreakpoint(t *testing.T) {
+// A hidden tool may have the adapter's mark of a cache breakpoint, which Anthropic rejects on a deferred tool.
+func TestClaude_HiddenToolsHaveNoCacheBreakpoint(t *testing.T) {
 	for _, contract := range []toolsearch.Adapter{toolsearch.ClaudeClient, toolsearch.ClaudeHosted} {
 		c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 		marked := c.ran.tools("ping")[0].(echo)
@@ -222,9 +221,9 @@ func TestHiddenToolsGetNoCacheBreakpoint(t *testing.T) {
 	}
 }
 
-// Automatic cache control marks the last tool, which is a deferred one where the provider
-// searches. A mark on a tool of the agent's own keeps it away from there.
-func TestAutomaticCacheControl(t *testing.T) {
+// Automatic cache control marks the last tool, which is deferred if the provider searches. A mark on one of the
+// agent's own tools prevents that.
+func TestClaude_HostedCacheControlNeedsMark(t *testing.T) {
 	for name, c := range map[string]struct {
 		contract toolsearch.Adapter
 		mark     bool
@@ -264,8 +263,8 @@ func newCachingClaude(t *testing.T, url string) *mended.ChatModel {
 	return m
 }
 
-// A loaded tool that is not used for a while is hidden again, where toolsearch searches.
-func TestAToolThatIsNotUsedIsHiddenAgain(t *testing.T) {
+// If toolsearch searches, a loaded tool that is not used for a while is hidden again.
+func TestUnloadAfter_HidesUnusedTool(t *testing.T) {
 	on(t, hiddenAgain[*schema.Message], hiddenAgain[*schema.AgenticMessage])
 }
 

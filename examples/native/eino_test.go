@@ -34,7 +34,7 @@ func (c *chat[M]) fails(turns ...provider.Turn) error {
 	return err
 }
 
-func TestEinosRunEndsOnClaudeWithTheFirstSearch(t *testing.T) {
+func TestEino_ClaudeRunEndsAtFirstSearch(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	c.einos(c.ran.tools(hidden[:6]...))
 	err := c.fails(calls(find("weather")), calls(call("weather__forecast", "")), says("Rain."))
@@ -44,7 +44,7 @@ func TestEinosRunEndsOnClaudeWithTheFirstSearch(t *testing.T) {
 	require.Contains(t, inFull(c.last()), "tool_search", "and the client's")
 }
 
-func TestEinosRunShowsClaudeEveryToolTwiceWhereTheAgentHasNone(t *testing.T) {
+func TestEino_ClaudeSeesEveryToolTwice(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false)
 	tools := c.ran.tools(hidden[:6]...)
 	c.einos(tools)
@@ -55,7 +55,7 @@ func TestEinosRunShowsClaudeEveryToolTwiceWhereTheAgentHasNone(t *testing.T) {
 	require.Subset(t, deferred(c.last()), hidden[:6], "and deferred")
 }
 
-func TestEinosToolsVanishOnAnAdapterWithoutToolSearch(t *testing.T) {
+func TestEino_ToolsVanishWithoutToolSearch(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Chat, false, "own")
 	c.einos(c.ran.tools(hidden[:6]...))
 	c.ask("Weather?", says("I cannot know."))
@@ -63,7 +63,7 @@ func TestEinosToolsVanishOnAnAdapterWithoutToolSearch(t *testing.T) {
 	require.Contains(t, string(c.last().Body), "weather__forecast", "though the reminder names them")
 }
 
-func TestEinosRunEndsOnAHistoryOfAnotherAdapter(t *testing.T) {
+func TestEino_RunEndsOnHistoryOfOtherAdapter(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	c.search(*native(ours.ClaudeClient))
 	c.ask("Weather?", calls(find("weather")), says("Rain."))
@@ -72,7 +72,7 @@ func TestEinosRunEndsOnAHistoryOfAnotherAdapter(t *testing.T) {
 	require.ErrorContains(t, c.fails(says("Rain.")), "unsupported chat message part type: tool_search_result")
 }
 
-func TestEinosSearchThatFindsNothingIsRefusedByClaude(t *testing.T) {
+func TestEino_ClaudeRejectsEmptySearch(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	c.einos(c.ran.tools(hidden[:6]...))
 	err := c.fails(calls(find("zzz")), says("Nothing."))

@@ -30,7 +30,7 @@ func (s side) spare() provider.API {
 	return provider.OpenAI
 }
 
-func TestAnotherModelTakesOverInTheMiddleOfARun(t *testing.T) {
+func TestFailover_OtherModelContinuesRun(t *testing.T) {
 	on(t, takesOver[*schema.Message], takesOver[*schema.AgenticMessage])
 }
 
@@ -87,7 +87,7 @@ func (c *chat[M]) failsOver(api provider.API, wrap func(model.BaseModel[M]) mode
 	return s
 }
 
-func TestWithoutPortableTheRunEnds(t *testing.T) {
+func TestFailover_RunEndsWithoutPortable(t *testing.T) {
 	same := func(m model.BaseModel[*schema.Message]) model.BaseModel[*schema.Message] { return m }
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	c.search(*native(toolsearch.ClaudeClient))
@@ -97,8 +97,8 @@ func TestWithoutPortableTheRunEnds(t *testing.T) {
 	require.ErrorContains(t, err, "unsupported chat message part type: tool_search_result")
 }
 
-// An agent that has lost the middleware still has its history.
-func TestPortableTakesAHistoryWithoutTheMiddleware(t *testing.T) {
+// An agent without the middleware still has its history.
+func TestPortable_WorksWithoutMiddleware(t *testing.T) {
 	on(t, withoutMiddleware[*schema.Message], withoutMiddleware[*schema.AgenticMessage])
 }
 
@@ -116,9 +116,8 @@ func withoutMiddleware[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-// Adapters send an empty list of arguments, and a tool without parameters, in ways that not
-// every provider takes.
-func TestPortableSendsCallsAndToolsThatTakeNothing(t *testing.T) {
+// Not every provider accepts how adapters send empty arguments and tools without parameters.
+func TestPortable_SendsCallsAndToolsWithoutArguments(t *testing.T) {
 	for _, api := range []provider.API{provider.Chat, provider.Anthropic} {
 		takesNothing(t, api, schema.UserMessage("Now?"),
 			schema.AssistantMessage("", []schema.ToolCall{{ID: "call_1", Type: "function", Function: schema.FunctionCall{Name: "now"}}}),

@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestDeniedToolsAreNeverSent(t *testing.T) {
+func TestFilter_DeniedToolsAreNotSent(t *testing.T) {
 	on(t, denied[*schema.Message], denied[*schema.AgenticMessage])
 }
 
@@ -53,7 +53,7 @@ func denied[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-func TestAToolThatIsNoLongerAllowedDoesNotRun(t *testing.T) {
+func TestFilter_DeniedToolDoesNotRun(t *testing.T) {
 	on(t, deniedCalls[*schema.Message], deniedCalls[*schema.AgenticMessage])
 }
 
@@ -72,9 +72,9 @@ func deniedCalls[M adk.MessageType](t *testing.T, s side, stream bool) {
 	require.Empty(t, c.ran.list())
 }
 
-// A tool that was found and used may be denied later, for a request, and come back after it:
-// the histories that refer to it must not end a run.
-func TestAToolThatIsDeniedForARequestComesBackAfterIt(t *testing.T) {
+// A tool that was found and used may be denied for one request and allowed again later. The histories that refer
+// to it must not end a run.
+func TestFilter_DeniedToolReturnsLater(t *testing.T) {
 	on(t, deniedForAWhile[*schema.Message], deniedForAWhile[*schema.AgenticMessage])
 }
 

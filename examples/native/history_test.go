@@ -35,7 +35,7 @@ func (s side) config() toolsearch.Config {
 	return *native(s.contract)
 }
 
-func TestAHistoryFitsEveryOtherContract(t *testing.T) {
+func TestHistory_FitsEveryOtherAdapter(t *testing.T) {
 	plain := append(sides[:2:2], keyword(provider.Anthropic, false), keyword(provider.Chat, false))
 	agentic := append(sides[2:5:5], keyword(provider.Anthropic, true), keyword(provider.OpenAI, true))
 	for name, both := range map[string]bool{"in memory, in one piece/": false, "stored as JSON, streaming/": true} {
@@ -105,9 +105,9 @@ func taking[M adk.MessageType](s side, m model.BaseModel[M]) model.BaseModel[M] 
 	return m
 }
 
-// The turns of one run may already mix both kinds: a store may have dropped the marks of
-// some calls, and another handler may have replaced a result.
-func TestAHalfConvertedHistoryIsMended(t *testing.T) {
+// The turns of one run may already mix both kinds: a store may have dropped the marks of some calls, and another
+// handler may have replaced a result.
+func TestHistory_HalfConvertedIsRepaired(t *testing.T) {
 	for name, change := range map[string]func(b *schema.ContentBlock){
 		"the adapter's marks are gone": func(b *schema.ContentBlock) { b.Extra = nil },
 		"a result became text": func(b *schema.ContentBlock) {
@@ -133,8 +133,8 @@ func TestAHalfConvertedHistoryIsMended(t *testing.T) {
 	}
 }
 
-// A tool that the history found may be gone, or be one of the agent's own by now.
-func TestToolsThatChangedSinceTheHistory(t *testing.T) {
+// A tool that the history found may be gone, or may now be one of the agent's own.
+func TestHistory_ToolsMayHaveChanged(t *testing.T) {
 	on(t, changedTools[*schema.Message], changedTools[*schema.AgenticMessage])
 }
 
@@ -156,7 +156,7 @@ func changedTools[M adk.MessageType](t *testing.T, s side, stream bool) {
 }
 
 // A model may copy a call of the search tool from a history, where it no longer exists.
-func TestASearchCopiedFromTheHistoryIsAnswered(t *testing.T) {
+func TestHistory_CopiedSearchIsAnswered(t *testing.T) {
 	for _, s := range sides[:4] {
 		t.Run(s.String(), func(t *testing.T) {
 			if s.agentic {

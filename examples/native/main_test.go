@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheTableShowsEveryWay(t *testing.T) {
+func TestShow_TableHasEveryWay(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		var b bytes.Buffer
 		require.NoError(t, show(t.Context(), &b, stream, false))
@@ -24,9 +24,8 @@ func TestTheTableShowsEveryWay(t *testing.T) {
 	}
 }
 
-// The table in the README is what the program prints, except for its figures, which grow with
-// the library.
-func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
+// The table in the README is the output of the program, except for its figures, which grow with the library.
+func TestReadme_ShowsOutput(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	var b bytes.Buffer

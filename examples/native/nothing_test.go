@@ -94,7 +94,7 @@ func silentTools(pictures bool) (all []tool.BaseTool) {
 	return all
 }
 
-func TestClaudeTakesResultsThatAreEmpty(t *testing.T) {
+func TestClaude_AcceptsEmptyResults(t *testing.T) {
 	for name, stream := range map[string]bool{"generate": false, "stream": true} {
 		t.Run("Message/"+name, func(t *testing.T) { emptyResults[*schema.Message](t, stream, true) })
 		t.Run("AgenticMessage/"+name, func(t *testing.T) { emptyResults[*schema.AgenticMessage](t, stream, false) })

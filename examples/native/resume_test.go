@@ -51,7 +51,7 @@ func (asks) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (strin
 	return "yes", nil
 }
 
-func TestARunResumesAfterAnInterrupt(t *testing.T) {
+func TestResume_RunContinuesAfterInterrupt(t *testing.T) {
 	on(t, resumes[*schema.Message], resumes[*schema.AgenticMessage])
 }
 

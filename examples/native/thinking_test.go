@@ -276,11 +276,10 @@ func (c *thinker) collect(events *adk.AsyncIterator[*adk.AgentEvent]) (said []*s
 	return said, where
 }
 
-// For every request of random conversations with loads, clears, cuts and resumes: the provider
-// refuses nothing, with an adapter that returns all thinking and with one that does not, and
-// where it may drop thinking it has nothing to drop. If nothing is cleared or loaded, all
-// thinking comes back.
-func TestBoundThinkingIsNeverRefused(t *testing.T) {
+// The provider rejects no request of random conversations with loads, clears, truncations and resumes, with an
+// adapter that returns all thinking and with one that does not. Where the provider may drop thinking, it has
+// nothing to drop. If nothing is cleared or loaded, all thinking returns.
+func TestThinking_BoundThinkingIsNeverRefused(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		seed = s
@@ -324,8 +323,8 @@ func thinks(t *testing.T, r *rand.Rand, faithful, drop bool) {
 	}
 }
 
-// A model with a thinking budget binds nothing, and wants the current turn's thinking back.
-func TestThinkingWithABudgetAlwaysComesBack(t *testing.T) {
+// A model with a thinking budget binds nothing, and requires the thinking of the current turn.
+func TestThinking_WithBudgetAlwaysReturns(t *testing.T) {
 	c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 	url := c.server.URL()
 	m, err := mended.NewChatModel(t.Context(), &claude.Config{BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 3000, AdditionalRequestFields: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024}}})
@@ -340,8 +339,8 @@ func TestThinkingWithABudgetAlwaysComesBack(t *testing.T) {
 	}
 }
 
-// Without a load or a clear, and with a protocol that never loads, all thinking comes back.
-func TestSearchCallKeepsAllThinking(t *testing.T) {
+// Without a load or a clear, and with a protocol that never loads, all thinking returns.
+func TestSearchCall_KeepsAllThinking(t *testing.T) {
 	c := newThinker(t, rand.New(rand.NewPCG(1, 1)), true, false)
 	c.search(toolsearch.Config{Protocol: toolsearch.SearchCall, DynamicTools: c.ran.tools(hidden[:6]...)})
 	thinks := func(t provider.Turn) provider.Turn { t.Thinking = []string{"Hm.", ""}; return t }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheExampleShowsWhatItSays(t *testing.T) {
+func TestRun_PrintsExpectedFigures(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), &out))
 	for _, want := range []string{

@@ -26,9 +26,9 @@ const (
 	resultsPage = "../../internal/dev/RESULTS.md"
 )
 
-// TestGoldenOutput runs the whole comparison. With EINOLEAN_UPDATE=1 it writes what
-// came out to the golden file first, and the tables into the pages.
-func TestGoldenOutput(t *testing.T) {
+// TestRun_GoldenOutput runs the whole comparison. With EINOLEAN_UPDATE=1 it first writes the output to the golden
+// file, and the tables to the pages.
+func TestRun_GoldenOutput(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, 0.1))
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
@@ -45,8 +45,8 @@ func TestGoldenOutput(t *testing.T) {
 	require.Equal(t, read(t, golden), out.String())
 }
 
-// TestBenchmarksShowWhatWasMeasured compares the pages with the golden files.
-func TestBenchmarksShowWhatWasMeasured(t *testing.T) {
+// TestPages_ShowMeasuredTables compares the pages with the golden files.
+func TestPages_ShowMeasuredTables(t *testing.T) {
 	for page, tables := range measured(t) {
 		text := read(t, page)
 		for name, table := range tables {
@@ -96,7 +96,7 @@ func indexes(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestNoQuestionHoldsItsAnswer(t *testing.T) {
+func TestTasks_NoQuestionHoldsItsAnswer(t *testing.T) {
 	for _, task := range tasks {
 		for _, q := range task {
 			require.NotEmpty(t, q.truth, q.text)
@@ -113,12 +113,12 @@ func within(t *testing.T, other [][]question, only []way) {
 	tasks, ways, sizes = other, only, nil
 }
 
-func TestAWrongAnswerIsAnError(t *testing.T) {
+func TestRun_WrongAnswerIsAnError(t *testing.T) {
 	within(t, [][]question{{{`Reverse the text "abc"`, "abc reversed"}}}, ways[1:2])
 	require.ErrorContains(t, run(context.Background(), io.Discard, 0.1), "2 answers are wrong")
 }
 
-func TestOnlySearchCallKeepsTheBeginningOfEveryRequest(t *testing.T) {
+func TestSearchCall_AloneKeepsPrefixOfEveryRequest(t *testing.T) {
 	tools, err := library.Tools(t.TempDir())
 	require.NoError(t, err)
 	b := bench{tools: tools, out: io.Discard, needed: map[string]bool{}}
@@ -143,7 +143,7 @@ func TestOnlySearchCallKeepsTheBeginningOfEveryRequest(t *testing.T) {
 	}
 }
 
-func TestMeterCountsWhatIsNew(t *testing.T) {
+func TestCommon_ReturnsSharedPrefixLength(t *testing.T) {
 	for _, c := range []struct {
 		a, b   string
 		common int

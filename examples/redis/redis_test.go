@@ -41,8 +41,8 @@ func server(t *testing.T) string {
 	return "127.0.0.1:" + port
 }
 
-// TestRedisKeepsTheContract: every promise of a store.
-func TestRedisKeepsTheContract(t *testing.T) {
+// TestStore_KeepsContract runs the whole suite for stores.
+func TestStore_KeepsContract(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server(t), ContextTimeoutEnabled: true})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	require.Eventually(t, func() bool { return client.Ping(context.Background()).Err() == nil }, 30*time.Second, 10*time.Millisecond)

@@ -22,8 +22,8 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
-func TestGoldenOutput(t *testing.T) {
+// TestRun_GoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
+func TestRun_GoldenOutput(t *testing.T) {
 	files := sourceTree()
 	labtest.Golden(t,
 		func(screen *lab.Screen, streaming bool) error {
@@ -58,13 +58,13 @@ func sourceTree() fs.FS {
 	return tree
 }
 
-func TestItWorksOnTheGoInstallationItRunsWith(t *testing.T) {
+func TestRun_WorksOnGoInstallation(t *testing.T) {
 	files, err := goRoot()
 	require.NoError(t, err)
 	require.NoError(t, run[*schema.Message](context.Background(), lab.NewScreen(io.Discard, false), files, true))
 }
 
-func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
+func TestConversation_TruthsRejectWrongAnswers(t *testing.T) {
 	for _, q := range conversation(sourceTree()) {
 		require.NotEmpty(t, q.Truth(), q.Text)
 		require.False(t, q.Holds(""), q.Text)
@@ -87,16 +87,16 @@ func played(t *testing.T, truth func(dir string) []string) error {
 	}}, dir)
 }
 
-func TestEveryMistakeIsAnError(t *testing.T) {
+func TestRun_EveryMistakeIsAnError(t *testing.T) {
 	right := sizeOf(sourceTree(), "src/sort/sort.go")
 	for name, c := range map[string]struct {
 		truth func(dir string) []string
 		err   string
 	}{
-		"nothing is wrong":         {func(string) []string { return right() }, ""},
+		"no mistake":               {func(string) []string { return right() }, ""},
 		"a wrong answer":           {func(string) []string { return []string{"no such line"} }, "answers are wrong"},
 		"an original that differs": {func(dir string) []string { change(t, dir, "tmp/trunc/call_1_1_1"); return right() }, "1 files in the store"},
-		"a file that is none":      {func(dir string) []string { change(t, dir, "tmp/trunc/other"); return right() }, "1 files in the store"},
+		"an unexpected file":       {func(dir string) []string { change(t, dir, "tmp/trunc/other"); return right() }, "1 files in the store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := played(t, c.truth)

@@ -101,7 +101,7 @@ type tenantKey struct{}
 
 func as(tenant string) context.Context { return context.WithValue(ctx, tenantKey{}, tenant) }
 
-func TestPostgresKeepsTenantsApart(t *testing.T) {
+func TestPostgres_SeparatesTenants(t *testing.T) {
 	url, _ := newServer(t)
 	pool := connect(t, url)
 	var opening sync.WaitGroup
@@ -150,7 +150,7 @@ func TestPostgresKeepsTenantsApart(t *testing.T) {
 }
 
 // The queries and tools are those of package toolsearcheval.
-func TestPostgresRanksGradedQueriesUntilItIsKilled(t *testing.T) {
+func TestPostgres_RanksGradedQueriesUntilKilled(t *testing.T) {
 	url, kill := newServer(t)
 	const dir = "../../toolsearch/toolsearcheval/testdata/"
 	infos, cases, err := toolsearcheval.Load(dir+"tools.jsonl", dir+"heldout.jsonl")

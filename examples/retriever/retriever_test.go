@@ -41,7 +41,7 @@ var cases = []toolsearcheval.Case{
 	{Query: "decode base64", Relevant: []string{"encoding__base64_decode"}},
 }
 
-func TestEachEngineFindsToolsAndTheFusionIsNoWorse(t *testing.T) {
+func TestRankings_FusionIsNoWorseThanEngines(t *testing.T) {
 	ctx := context.Background()
 	tools, infos := catalogue(t)
 	all, err := rankings(ctx, tools)
@@ -58,7 +58,7 @@ func TestEachEngineFindsToolsAndTheFusionIsNoWorse(t *testing.T) {
 	require.GreaterOrEqual(t, recall["all three, fused"], recall["full text (bleve)"])
 }
 
-func TestAnAgentSearchesWithAnEngineOnBothMessageTypes(t *testing.T) {
+func TestRetriever_AgentSearchesWithBothMessageTypes(t *testing.T) {
 	for name, options := range map[string][]einoleantest.Option{"generate": nil, "stream": {einoleantest.Streaming()}} {
 		t.Run("Message/"+name, func(t *testing.T) { agentSearches[*schema.Message](t, options) })
 		t.Run("AgenticMessage/"+name, func(t *testing.T) { agentSearches[*schema.AgenticMessage](t, options) })
@@ -77,7 +77,7 @@ func agentSearches[M adk.MessageType](t *testing.T, options []einoleantest.Optio
 	require.Contains(t, m.Requests()[1].ToolNames(), "hash__sha256")
 }
 
-func TestRequiredWordsHoldForAnEngineToo(t *testing.T) {
+func TestRetriever_HonorsRequiredWords(t *testing.T) {
 	ctx := context.Background()
 	tools, infos := catalogue(t)
 	all, err := rankings(ctx, tools)
@@ -100,7 +100,7 @@ func (broken) Retrieve(context.Context, string, ...retriever.Option) ([]*schema.
 }
 
 //claim:store-20
-func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
+func TestFuse_WorksWithoutFailedEngine(t *testing.T) {
 	ctx := context.Background()
 	tools, _ := catalogue(t)
 	all, err := rankings(ctx, tools)
@@ -123,7 +123,7 @@ func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "connection refused")
 }
 
-func TestTheExampleRuns(t *testing.T) {
+func TestRun_FindsTool(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, "days between two dates", ""))
 	require.Contains(t, out.String(), "calendar__days_between")

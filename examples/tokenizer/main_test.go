@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheDefaultIsWithinATenthOfTheTokenizer(t *testing.T) {
+func TestDefaultCounter_IsWithinATenthOfTokenizer(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out))
 	var before [2]float64
@@ -26,7 +26,7 @@ func TestTheDefaultIsWithinATenthOfTheTokenizer(t *testing.T) {
 	require.InEpsilon(t, before[0], before[1], .1, out.String())
 }
 
-func TestTheCounterCountsAllThatIsRead(t *testing.T) {
+func TestCounter_CountsEverythingTheModelReads(t *testing.T) {
 	c, err := newCounter()
 	require.NoError(t, err)
 	hello, err := c.Count(context.Background(), []*schema.Message{schema.UserMessage("hello world")}, nil)

@@ -15,8 +15,8 @@ import (
 	"github.com/einolean/einolean/demo/lab/labtest"
 )
 
-// TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
-func TestGoldenOutput(t *testing.T) {
+// TestRun_GoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
+func TestRun_GoldenOutput(t *testing.T) {
 	labtest.Golden(t,
 		func(screen *lab.Screen, streaming bool) error {
 			return run[*schema.Message](context.Background(), screen, streaming)
@@ -26,7 +26,7 @@ func TestGoldenOutput(t *testing.T) {
 		})
 }
 
-func TestAWrongAnswerIsAnError(t *testing.T) {
+func TestRun_WrongAnswerIsAnError(t *testing.T) {
 	old := tasks
 	defer func() { tasks = old }()
 	tasks = [][]lab.Question{{{Text: `Reverse the text "abc"`, Truth: lab.Is("abc reversed")}}}

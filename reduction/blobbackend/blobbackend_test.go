@@ -65,10 +65,10 @@ func fileURL(dir string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 }
 
-// TestEveryStoreKeepsTheContract leaves out nothing: no option of the suite is used.
+// TestBackend_KeepsContract runs the whole suite: it sets no option that leaves out a test.
 //
 //claim:store-01
-func TestEveryStoreKeepsTheContract(t *testing.T) {
+func TestBackend_KeepsContract(t *testing.T) {
 	for name, files := range map[string]func(t *testing.T) reduction.Backend{
 		"memory":    func(t *testing.T) reduction.Backend { return open(t, "mem://", nil) },
 		"directory": func(t *testing.T) reduction.Backend { return open(t, fileURL(t.TempDir()), nil) },
@@ -104,7 +104,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 }
 
 //claim:store-06
-func TestPrefixesKeepConversationsApart(t *testing.T) {
+func TestPrefix_SeparatesConversations(t *testing.T) {
 	ctx := context.Background()
 	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
@@ -138,7 +138,7 @@ func text(t testing.TB, b store.RangeReader, path string) string {
 	return string(content)
 }
 
-func TestOpenExplainsWhatItCannotOpen(t *testing.T) {
+func TestOpen_ExplainsInvalidArguments(t *testing.T) {
 	ctx := context.Background()
 	for url, want := range map[string]string{
 		"":                              "no scheme",
@@ -164,7 +164,7 @@ func TestOpenExplainsWhatItCannotOpen(t *testing.T) {
 }
 
 //claim:store-30
-func TestFileblobIsRefused(t *testing.T) {
+func TestNew_RejectsFileblob(t *testing.T) {
 	bucket, err := fileblob.OpenBucket(t.TempDir(), nil)
 	require.NoError(t, err)
 	defer bucket.Close()
@@ -175,7 +175,7 @@ func TestFileblobIsRefused(t *testing.T) {
 }
 
 //claim:store-31
-func TestDirectoriesArePrivate(t *testing.T) {
+func TestOpen_DirectoriesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	b := open(t, fileURL(dir), &blobbackend.Options{Prefix: "c/4"})
 	require.NoError(t, b.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/trunc/1", Content: "x"}))
@@ -184,7 +184,7 @@ func TestDirectoriesArePrivate(t *testing.T) {
 	require.Zero(t, info.Mode().Perm()&0o077, info.Mode())
 }
 
-func TestAClosedBucketOfTheCallerStaysOpen(t *testing.T) {
+func TestClose_LeavesCallersBucketOpen(t *testing.T) {
 	bucket := memblob.OpenBucket(nil)
 	b, err := blobbackend.New(bucket, nil)
 	require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestAClosedBucketOfTheCallerStaysOpen(t *testing.T) {
 	require.ErrorContains(t, err, `blobbackend: creating "x"`)
 }
 
-func TestRangesAtAndPastTheEndAreEmpty(t *testing.T) {
+func TestReadRange_EmptyAtAndPastEnd(t *testing.T) {
 	ctx := context.Background()
 	b := openOn(t, serverURL(t))
 	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "empty"}))

@@ -91,10 +91,10 @@ func (m *meter) measure(what string, do func()) {
 	m.found[what] = m.proxy.counted()
 }
 
-// TestRequestsAreAsDocumented holds the table in docs/operations.md to what goes over the wire.
+// TestRequests_AreAsDocumented compares the table in docs/operations.md with the requests that are sent.
 //
 //claim:store-09
-func TestRequestsAreAsDocumented(t *testing.T) {
+func TestRequests_AreAsDocumented(t *testing.T) {
 	detector.Skip(t, "counts one request after another")
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url, found: map[string]string{}}
@@ -155,11 +155,11 @@ func (m *meter) documented(name string) map[string]string {
 	return rows
 }
 
-// TestClearingACutResultWritesNothing: it keeps the path that it has, and two short reads
-// show that the file still holds the head and the tail that its notice shows.
+// The result keeps its path, and two short reads check that the file still holds the head and the tail that its
+// notice shows.
 //
 //claim:store-03
-func TestClearingACutResultWritesNothing(t *testing.T) {
+func TestClear_TruncatedResultWritesNothing(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
 	files := openOn(t, url)
@@ -167,10 +167,10 @@ func TestClearingACutResultWritesNothing(t *testing.T) {
 	require.Equal(t, "HEAD, PUT, 2 HEAD, PUT, 2 HEAD, 2 GET, HEAD, PUT, 2 HEAD, 2 GET, HEAD, PUT, 2 HEAD, 2 GET", p.counted())
 }
 
-// TestPagesFetchWhatTheyShow: in bytes a page, in lines what comes before it too.
+// A page in bytes fetches only itself. A page in lines also fetches everything before it.
 //
 //claim:store-11
-func TestPagesFetchWhatTheyShow(t *testing.T) {
+func TestReadTool_PagesFetchOnlyWhatTheyShow(t *testing.T) {
 	detector.Skip(t, "weighs one request after another")
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
@@ -185,11 +185,10 @@ func TestPagesFetchWhatTheyShow(t *testing.T) {
 	require.Greater(t, p.weighed(), large-25_000)
 }
 
-// TestParallelResultsAreStoredAtOnce: neither of two results is stored before the other is
-// on its way.
+// Neither of two results is stored before the request of the other has arrived.
 //
 //claim:store-10
-func TestParallelResultsAreStoredAtOnce(t *testing.T) {
+func TestCreate_StoresParallelResultsConcurrently(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	var arrived sync.WaitGroup
 	arrived.Add(2)
@@ -203,10 +202,10 @@ func TestParallelResultsAreStoredAtOnce(t *testing.T) {
 	inOneRound(t, openOn(t, url), "a", "b")
 }
 
-// TestAnAgentGoesOnWithoutItsStore: the result stays in the conversation, whole.
+// The whole result stays in the conversation.
 //
 //claim:store-16
-func TestAnAgentGoesOnWithoutItsStore(t *testing.T) {
+func TestBackend_AgentContinuesWithoutStore(t *testing.T) {
 	files, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: time.Millisecond})
 	require.NoError(t, err)
 	seen := inOneRound(t, files, "a")
@@ -276,7 +275,7 @@ func createStreamed(t testing.TB, b store.Creator, name string) (held int64) {
 }
 
 //claim:store-12
-func TestAStreamIsNotHeld(t *testing.T) {
+func TestCreate_DoesNotBufferStreams(t *testing.T) {
 	detector.Skip(t, "streams 200 MB and measures memory")
 	for name, open := range streams(t) {
 		t.Run(name, func(t *testing.T) {

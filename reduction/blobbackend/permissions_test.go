@@ -94,11 +94,11 @@ func withUser(t *testing.T) (where string, allow func(...statement), left func()
 	}
 }
 
-// TestThePermissionsOfThePageSufficeAndEachIsNeeded: with those of docs/operations.md a store keeps
-// its whole contract, and without any one of them something fails.
+// With the permissions in docs/operations.md a store keeps its whole contract, and without any one of them
+// something fails.
 //
 //claim:operations-01
-func TestThePermissionsOfThePageSufficeAndEachIsNeeded(t *testing.T) {
+func TestPermissions_DocumentedOnesSufficeAndAreNeeded(t *testing.T) {
 	detector.Skip(t, "shares nothing that the tests of the contract do not")
 	where, allow, left := withUser(t)
 	require.Error(t, uses(t, where, left), "without a policy")

@@ -42,7 +42,7 @@ func filled(n int) string {
 	return b.String()[:n]
 }
 
-func TestLargeContentIsUploadedInParts(t *testing.T) {
+func TestCreate_UploadsLargeContentInParts(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
 	b := openOn(t, url)
@@ -53,11 +53,11 @@ func TestLargeContentIsUploadedInParts(t *testing.T) {
 	require.ErrorIs(t, b.Create(ctx, "large", strings.NewReader("other")), fs.ErrExist)
 }
 
-// TestALostAnswerIsNoConflict: the server has stored the content, the connection breaks, and
-// the next attempt finds the name taken, by the first one.
+// The server has stored the content and the connection breaks. The retry finds the name taken by the first
+// attempt.
 //
 //claim:store-23
-func TestALostAnswerIsNoConflict(t *testing.T) {
+func TestCreate_LostResponseIsNoConflict(t *testing.T) {
 	for kind, size := range map[string]int{"PUT": small, "POST end": large} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -72,8 +72,8 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 	}
 }
 
-// TestALostAnswerHidesNoConflict is the same with a name that somebody else takes meanwhile.
-func TestALostAnswerHidesNoConflict(t *testing.T) {
+// After the connection breaks, somebody else takes the name.
+func TestCreate_LostResponseHidesNoConflict(t *testing.T) {
 	ctx := context.Background()
 	direct := s3URL(t)
 	p, url := newProxy(t, direct)
@@ -91,8 +91,8 @@ func TestALostAnswerHidesNoConflict(t *testing.T) {
 	require.Equal(t, "theirs", text(t, other, "name"))
 }
 
-// TestAConcurrentWriteIsAConflict: S3 may refuse both of two writes of a name at once.
-func TestAConcurrentWriteIsAConflict(t *testing.T) {
+// S3 may reject both of two concurrent writes of a name.
+func TestCreate_ConcurrentWriteIsAConflict(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	p.Instead = func(kind string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
 		if kind != "PUT" {
@@ -106,7 +106,7 @@ func TestAConcurrentWriteIsAConflict(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrExist)
 }
 
-func TestAServerThatFailsIsAnError(t *testing.T) {
+func TestBackend_ServerFailureIsAnError(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusNotImplemented} {
 		p, url := newProxy(t, s3URL(t))
 		p.Instead = func(_ string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
@@ -124,9 +124,8 @@ func TestAServerThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest: the driver takes a "301" anywhere
-// in the text of an error for a bucket that is not there.
-func TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest(t *testing.T) {
+// The driver reports a missing bucket if the text of an error has "301" anywhere in it.
+func TestBackend_ErrorDependsOnCodeNotRequestID(t *testing.T) {
 	t.Parallel() // the driver waits seconds between its attempts
 	for code, status := range map[string]int{"InternalError": http.StatusInternalServerError, "PreconditionFailed": http.StatusPreconditionFailed} {
 		p, url := newProxy(t, s3URL(t))
@@ -185,10 +184,10 @@ func client(t testing.TB, url string) (*s3.Client, string) {
 	return c, name
 }
 
-// TestAFailedUploadLeavesNoParts: parts that nobody sees are paid for all the same.
+// Parts of an unfinished upload are invisible, and are billed nevertheless.
 //
 //claim:store-29
-func TestAFailedUploadLeavesNoParts(t *testing.T) {
+func TestCreate_FailedUploadLeavesNoParts(t *testing.T) {
 	url := s3URL(t)
 	broken := errors.New("broken")
 	for name, content := range map[string]func(cancel func()) io.Reader{
@@ -222,7 +221,7 @@ type readerFunc func(p []byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 //claim:store-27
-func TestAbandonedUploadsAreGivenUp(t *testing.T) {
+func TestDeleteUnused_AbortsAbandonedUploads(t *testing.T) {
 	ctx := context.Background()
 	url, dir := s3URL(t), serverDir(t)
 	c, bucket := client(t, url)
@@ -247,10 +246,10 @@ func TestAbandonedUploadsAreGivenUp(t *testing.T) {
 	require.Equal(t, []string{"test/uploads/c/4/young", "test/uploads/c/42/old"}, uploads(t, url, "test/uploads/"))
 }
 
-// TestWhatIsMarkedAsUsedStays ages objects in the server's files.
+// TestMarkUsed_KeepsFiles changes the age of objects in the server's files.
 //
 //claim:store-25
-func TestWhatIsMarkedAsUsedStays(t *testing.T) {
+func TestMarkUsed_KeepsFiles(t *testing.T) {
 	ctx := context.Background()
 	dir, opts := serverDir(t), placeOn(t, s3URL(t))
 	b := open(t, s3URL(t), opts)
@@ -292,8 +291,8 @@ func age(t *testing.T, dir, upload string) {
 	require.NoError(t, os.Chtimes(found[0], past, past))
 }
 
-// TestAFileThatCannotBeDeletedDoesNotKeepTheOthers also covers a server that has no list of uploads.
-func TestAFileThatCannotBeDeletedDoesNotKeepTheOthers(t *testing.T) {
+// TestDeleteUnused_ContinuesAfterFailedDelete also covers a server that has no list of uploads.
+func TestDeleteUnused_ContinuesAfterFailedDelete(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
 	b := openOn(t, url)

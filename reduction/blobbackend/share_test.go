@@ -43,12 +43,12 @@ func fresh(t *testing.T, job task) *blobbackend.Backend {
 	return open(t, job.Store, &blobbackend.Options{Prefix: job.Prefix})
 }
 
-// TestAKilledAgentLosesNothing: a process is killed in the middle of its third round, and
-// another one goes on with what it left. It reads back every result that was moved out of
-// the conversation, and meets the ids of the lost round again, with other content.
+// A process is killed in the middle of its third round, and another one continues with what it left. It reads back
+// every result that was moved out of the conversation, and gets the ids of the lost round again, with other
+// content.
 //
 //claim:store-21
-func TestAKilledAgentLosesNothing(t *testing.T) {
+func TestBackend_KilledAgentLosesNothing(t *testing.T) {
 	for _, moment := range []string{"model", "cut report", "cut log", "stream", "cleared"} {
 		t.Run(moment, func(t *testing.T) {
 			shared(t, func(t *testing.T, job task) { killAndGoOn(t, job, moment) })
@@ -93,11 +93,11 @@ func results(t *testing.T, job task) (n int) {
 	return n
 }
 
-// TestACheckpointIsResumedTwice: a run is interrupted after two rounds; the process that
-// resumes it is killed in the third; another one resumes from the same checkpoint.
+// A run is interrupted after two rounds. The process that resumes it is killed in the third round, and another one
+// resumes from the same checkpoint.
 //
 //claim:store-22
-func TestACheckpointIsResumedTwice(t *testing.T) {
+func TestBackend_CheckpointIsResumedTwice(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Name, job.Rounds, job.Ask = "first", 2, true
 		start(t, job).finish()
@@ -206,11 +206,11 @@ func names(t *testing.T, job task) (out []string) {
 	}
 }
 
-// TestProcessesNeverWriteOverEachOther: four processes have conversations of their own, but
-// one place for results, and their models give the same ids to different calls.
+// Four processes have conversations of their own and share one place for results, and their models give the same
+// ids to different calls.
 //
 //claim:store-04
-func TestProcessesNeverWriteOverEachOther(t *testing.T) {
+func TestBackend_ProcessesDoNotOverwriteEachOther(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"report", "note", "report"}, 2, "model", 1, true
 		jobs := race(t, job, 4, "model")
@@ -252,11 +252,11 @@ func race(t *testing.T, job task, n int, point string) (jobs []task) {
 	return jobs
 }
 
-// TestStreamsAtOnceUnderOneID: of streams that begin under one id before any of them ends,
-// the first to end keeps the name, and each of the others is whole under another one.
+// Several streams start under one id before any of them ends. The first to end keeps the name, and each of the
+// others is stored whole under another name.
 //
 //claim:store-05
-func TestStreamsAtOnceUnderOneID(t *testing.T) {
+func TestCreate_ConcurrentStreamsOfOneIDStayWhole(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"log"}, 1, "stream", 1, true
 		for _, j := range race(t, job, 3, "stream") {

@@ -15,11 +15,11 @@ import (
 	"github.com/einolean/einolean/reduction"
 )
 
-// TestStreamsNeedNoTemporaryFiles runs the suite where no temporary file can be made.
+// TestCreate_NeedsNoTemporaryFiles runs the suite where no temporary file can be created.
 //
 //claim:operations-05
-func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
-	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares")
+func TestCreate_NeedsNoTemporaryFiles(t *testing.T) {
+	race.Skip(t, "shares what TestBackend_KeepsContract shares")
 	einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
 		bucket := memblob.OpenBucket(nil)
 		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
@@ -28,9 +28,9 @@ func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
 	})
 }
 
-// TestNoTemporaryFileStays: not after a stream, and not after one that failed.
-func TestNoTemporaryFileStays(t *testing.T) {
-	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares: looks at what is left on the disk")
+// Neither a successful nor a failed stream leaves a temporary file.
+func TestBackend_LeavesNoTemporaryFiles(t *testing.T) {
+	race.Skip(t, "shares what TestBackend_KeepsContract shares: looks at what is left on the disk")
 	dir := t.TempDir()
 	einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
 		bucket := memblob.OpenBucket(nil)

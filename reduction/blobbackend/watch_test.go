@@ -96,7 +96,7 @@ var calls = map[string]func(ctx context.Context, b *blobbackend.Backend) error{
 }
 
 //claim:store-15 security-64
-func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
+func TestTimeout_EndsCallsToSilentStores(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestTheTimeoutCanBeSetOrTurnedOff(t *testing.T) {
+func TestTimeout_CanBeSetOrDisabled(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{time.Second: time.Second, -1: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			b, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: timeout})
@@ -127,10 +127,10 @@ func TestTheTimeoutCanBeSetOrTurnedOff(t *testing.T) {
 	}
 }
 
-// TestOnlyTheStoreIsOnTheClock: a tool may stream slowly, and a reader may take its time.
+// A tool may stream slowly, and a reader may read slowly.
 //
 //claim:store-17
-func TestOnlyTheStoreIsOnTheClock(t *testing.T) {
+func TestTimeout_CountsOnlyTimeOfStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bucket := memblob.OpenBucket(nil)
 		defer bucket.Close()
@@ -190,11 +190,10 @@ type unservedWriter struct{ *unserved }
 func (w unservedWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (w unservedWriter) Close() error                { return w.try() }
 
-// TestAStoreThatNobodyServesDelaysOneResult: the others fail at once, and one at a time finds
-// out whether somebody is there again.
+// The other calls fail at once, and one call at a time tests whether the store answers again.
 //
 //claim:security-64
-func TestAStoreThatNobodyServesDelaysOneResult(t *testing.T) {
+func TestBackend_UnservedStoreDelaysOneResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := &unserved{}
 		store, err := blobbackend.New(blob.NewBucket(gone), nil)

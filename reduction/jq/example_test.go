@@ -73,9 +73,9 @@ func Example() {
 	// -----
 }
 
-// In an agent the query reaches the JSON inside the MCP result, with both message types,
-// streaming or not; and the model is told of it only then.
-func TestAnAgentQueriesAStoredResult(t *testing.T) {
+// In an agent the query reaches the JSON inside the MCP result, with both message types, streaming or not. The
+// model is told about queries only then.
+func TestQuery_AgentQueriesStoredResult(t *testing.T) {
 	t.Run("messages", asks[*schema.Message])
 	t.Run("agentic messages", asks[*schema.AgenticMessage])
 }

@@ -40,7 +40,7 @@ func orders(n int) []byte {
 	return []byte(b.String() + "]}")
 }
 
-func TestQueriesAreAnswered(t *testing.T) {
+func TestQuery_ReturnsResults(t *testing.T) {
 	for query, want := range map[string]string{
 		`.items | length`: "30\n",
 		`.items[] | select(.city == "Oslo" and .price > 8) | .name`:          "\"Customer 9\"\n\"Customer 18\"\n",
@@ -63,11 +63,10 @@ func TestQueriesAreAnswered(t *testing.T) {
 	require.Equal(t, "2\n", string(got), "JSON lines are a list")
 }
 
-// TestGuardsChangeNoAnswer compares every function and form of the language with and
-// without guards.
+// TestQuery_GuardsChangeNoResult compares every function and form of the language with and without guards.
 //
 //claim:jq-08
-func TestGuardsChangeNoAnswer(t *testing.T) {
+func TestQuery_GuardsChangeNoResult(t *testing.T) {
 	document := []byte(`{"a":[{"k":"x","n":1,"t":["p","q"]},{"k":"y","n":2.5,"t":[]},{"k":"x","n":-3,"o":{"z":null}}],"s":"Some text, with words","d":"2024-01-05T10:00:00Z","m":{"one":1,"two":2},"e":[],"j":"[1,{\"b\":2}]","l":[3,1,[2,[5]],1]}`)
 	for _, query := range strings.Split(strings.TrimSpace(`
 .a[0].k, .a[-1].n, .a[1:], .a[:1][0].t[1], .["s"], ."s", .a[.l[1]].k?, .s[0:4], .s[5:], .missing.deep, .a[7]
@@ -125,7 +124,7 @@ label $out | foreach .a[] as $x (0; . + 1; if . > 1 then ., break $out else . en
 }
 
 //claim:jq-01 jq-02 jq-07
-func TestErrorsSayWhatToWriteInstead(t *testing.T) {
+func TestQuery_ErrorsSuggestFixes(t *testing.T) {
 	for query, want := range map[string][]string{
 		`.items[`:            {"not valid jq", "at byte 7", `".items["`},
 		`.items | map(.id`:   {"not valid jq", "select(.price > 10)"},
@@ -173,7 +172,7 @@ func TestErrorsSayWhatToWriteInstead(t *testing.T) {
 	require.True(t, strings.HasSuffix(string(got), ".[a:b]"), "there are more: %s", got)
 }
 
-func TestTextsAreInBothLanguages(t *testing.T) {
+func TestTexts_InBothLanguages(t *testing.T) {
 	require.Equal(t, sentences.English().Names(), sentences.Chinese().Names())
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
@@ -208,11 +207,10 @@ var hostile = []string{
 	`label $f | range(1e12) | ., break $f`, `try (last(range(1e12))) catch "caught"`, `(reduce range(60) as $i ([0]; [., .]) | tojson)? // "caught"`, `[limit(1e6; repeat(try ("x" * 1e9) catch "caught"))]`, `[range(1e6)] | [.[] | [.]] | add | length`, `reduce range(1e6) as $i ({}; .["k\($i)"] = $i) | length`, `[1e999999999] | add`, `1e18 | todate`, `[1e300, 0, 0, 0, 0, 0, 0, 0] | mktime`, `nan | todate`,
 }
 
-// TestHostileQueriesAreBounded looks at the memory of the process while they run, and so
-// runs alone.
+// TestQuery_BoundsHostileQueries measures the memory of the process while the queries run, and so runs alone.
 //
 //claim:jq-03 jq-04 jq-05 jq-06
-func TestHostileQueriesAreBounded(t *testing.T) {
+func TestQuery_BoundsHostileQueries(t *testing.T) {
 	const mostTime, mostMemory = 30 * time.Second, 300 << 20 // the machine may be busy
 	race.Skip(t, "measures time and memory")
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // garbage counts as well
@@ -265,7 +263,7 @@ func watch() (peak *atomic.Uint64, stop func()) {
 	return peak, func() { close(done); <-ended }
 }
 
-func TestAnEndedContextEndsAQuery(t *testing.T) {
+func TestQuery_EndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := Query(ctx, "last(range(1e12))", orders(1), 100)

@@ -17,8 +17,8 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-// TestASearchFindsWhatTheInterpreterFinds: whatever the pattern, the text and the function.
-func TestASearchFindsWhatTheInterpreterFinds(t *testing.T) {
+// Our search returns what the interpreter returns, for every pattern, text and function.
+func TestMatch_EqualsInterpreter(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -61,8 +61,8 @@ func lines(n int) []byte {
 	return text
 }
 
-// TestOrdinarySearchesAreAnswered: of a megabyte of text.
-func TestOrdinarySearchesAreAnswered(t *testing.T) {
+// Searches in a megabyte of text are answered.
+func TestMatch_AnswersOrdinarySearches(t *testing.T) {
 	race.Skip(t, "a query has five seconds")
 	document := lines(20_000)
 	for query, want := range map[string]string{
@@ -82,8 +82,8 @@ func TestOrdinarySearchesAreAnswered(t *testing.T) {
 	}
 }
 
-// TestASearchLooksAtItsContext: within half a second, in the middle of one match as well.
-func TestASearchLooksAtItsContext(t *testing.T) {
+// A search ends within half a second after its context, also in the middle of one match.
+func TestMatch_EndsWithContext(t *testing.T) {
 	race.Skip(t, "measures time")
 	for _, document := range [][]byte{lines(20_000), []byte(`["` + strings.Repeat("a", 4<<20) + `"]`)} {
 		for _, query := range []string{
@@ -103,8 +103,8 @@ func TestASearchLooksAtItsContext(t *testing.T) {
 	}
 }
 
-// TestASearchTakesLinearTime: eight times the text takes at most ten times the units.
-func TestASearchTakesLinearTime(t *testing.T) {
+// Eight times the text takes at most ten times the units.
+func TestMatch_TakesLinearTime(t *testing.T) {
 	race.Skip(t, "a query has five seconds")
 	units := func(query string, n int) int {
 		m := newMeter(t.Context(), 1<<30)

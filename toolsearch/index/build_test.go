@@ -27,7 +27,7 @@ func ourIndexes() map[string]Func {
 	}
 }
 
-func TestFirstSearchesAtOnceGetOneAnswer(t *testing.T) {
+func TestSearch_ConcurrentFirstSearchesAgree(t *testing.T) {
 	tools := make([]*schema.ToolInfo, 200)
 	for i := range tools {
 		tools[i] = &schema.ToolInfo{Name: fmt.Sprintf("tool_%d", i), Desc: fmt.Sprintf("Handles case %d", i%10)}
@@ -57,10 +57,10 @@ func TestFirstSearchesAtOnceGetOneAnswer(t *testing.T) {
 	}
 }
 
-// What panics while an index is built fails each of its searches, and nothing else.
+// A panic while an index is built fails each of its searches, and nothing else.
 //
 //claim:security-47
-func TestAnIndexThatCannotBeBuiltIsAnError(t *testing.T) {
+func TestSearch_FailedBuildIsAnError(t *testing.T) {
 	broken := []*schema.ToolInfo{{Name: "fine"}, nil}
 	for name, f := range ourIndexes() {
 		t.Run(name, func(t *testing.T) {
@@ -96,9 +96,8 @@ func (b built) Search(ctx context.Context, _ Query) ([]Result, error) {
 	return []Result{{Name: "found", Score: 1}}, nil
 }
 
-// The time limit of a search is for searching: an index whose building takes longer than
-// the limit still answers its first search.
-func TestBuildingAnIndexTakesNoneOfItsTimeLimit(t *testing.T) {
+// The time limit applies to searching: an index that takes longer to build still answers its first search.
+func TestTimeLimit_ExcludesBuilding(t *testing.T) {
 	for name, made := range map[string]func(Func) Func{
 		"limited": func(f Func) Func { return TimeLimit(partTimeout, f) },
 		"fused":   func(f Func) Func { return Fuse(f) },

@@ -48,7 +48,7 @@ func askIndex(t testing.TB, f index.Func, q index.Query) ([]index.Result, error)
 	return x.Search(context.Background(), q)
 }
 
-func TestFuseAddsUpReciprocalPlaces(t *testing.T) {
+func TestFuse_AddsReciprocalRanks(t *testing.T) {
 	var asked []index.Query
 	f := index.Fuse(ranks{names: []string{"alpha", "beta", "gamma"}, asked: &asked}.index, ranks{names: []string{"beta", "delta"}}.index)
 	found, err := askIndex(t, f, index.Query{Text: "x", Limit: 3})
@@ -68,7 +68,7 @@ func TestFuseAddsUpReciprocalPlaces(t *testing.T) {
 	require.Equal(t, "alpha", tie[0].Name, "ties are in the order of names")
 }
 
-func TestFuseGoesOnWithWhatAnswers(t *testing.T) {
+func TestFuse_ContinuesWithoutFailedParts(t *testing.T) {
 	broken := ranks{err: errors.New("down"), names: []string{"delta"}}.index
 	found, err := askIndex(t, index.Fuse(broken, ranks{names: []string{"beta"}}.index), index.Query{Text: "x"})
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func (d deaf) Search(context.Context, index.Query) ([]index.Result, error) {
 	return nil, nil
 }
 
-func TestAnIndexThatDoesNotEndLeavesOneSearchBehind(t *testing.T) {
+func TestTimeLimit_HangingIndexLeavesOneSearchBehind(t *testing.T) {
 	for name, f := range map[string]func(deaf) index.Func{
 		"limited": func(d deaf) index.Func { return index.TimeLimit(time.Second, d.index) },
 		"fused":   func(d deaf) index.Func { return index.Fuse(d.index, index.Keyword) },
@@ -135,7 +135,7 @@ func TestAnIndexThatDoesNotEndLeavesOneSearchBehind(t *testing.T) {
 	}
 }
 
-func TestTimeLimitEndsASearch(t *testing.T) {
+func TestTimeLimit_EndsSearch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan time.Duration, 2)
 		_, err := askIndex(t, index.TimeLimit(time.Millisecond, hangs{left}.index), index.Query{Text: "x"})
@@ -204,7 +204,7 @@ func confidences(t *testing.T, f index.Func, text string) map[string]float64 {
 	return out
 }
 
-func TestEveryIndexHasAConfidence(t *testing.T) {
+func TestConfidence_EveryIndexReportsIt(t *testing.T) {
 	best := func(c map[string]float64) (most float64) {
 		for _, v := range c {
 			most = max(most, v)
@@ -223,7 +223,7 @@ func TestEveryIndexHasAConfidence(t *testing.T) {
 // An index that ends its goroutine has failed at once.
 //
 //claim:security-52
-func TestAnIndexThatEndsItsGoroutineHasFailed(t *testing.T) {
+func TestTimeLimit_GoexitIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		_, err := askIndex(t, index.TimeLimit(time.Hour, exits{}.index), index.Query{Text: "x"})

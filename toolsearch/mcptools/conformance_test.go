@@ -54,7 +54,7 @@ func TestConformance_SuitePasses(t *testing.T) {
 	checks := regexp.MustCompile(`Passed: (\d+)/(\d+)`)
 	passed, all := 0, 0
 	for _, name := range scenarios {
-		client := self + " -test.run=^TestConformanceClient$"
+		client := self + " -test.run=^TestConformance_ClientCallsEveryTool$"
 		command := "conformance client --scenario " + name + " --timeout 60000 --expected-failures " + expected + ` --command "` + client + `" -o "` + t.TempDir() + `"`
 		cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], command)...)
 		cmd.Env = append(os.Environ(), conformance+"=client")
@@ -75,8 +75,9 @@ func TestConformance_SuitePasses(t *testing.T) {
 	t.Logf("%d scenarios ran, %d of %d checks passed", len(scenarios), passed, all)
 }
 
-// TestConformanceClient is the client: it calls every tool of the server whose address is its last argument.
-func TestConformanceClient(t *testing.T) {
+// TestConformance_ClientCallsEveryTool is the client of the suite: it calls every tool of the server whose address
+// is its last argument.
+func TestConformance_ClientCallsEveryTool(t *testing.T) {
 	if os.Getenv(conformance) != "client" {
 		return // it is no test of its own
 	}

@@ -86,8 +86,8 @@ func listens(t *testing.T, program, kind string) (port int) {
 	return port
 }
 
-// Every tool of the protocol's own test server answers, over each transport.
-func TestPublishedServerEverything(t *testing.T) {
+// Every tool of the protocol's own test server answers on each transport.
+func TestPublishedServers_EverythingAnswersOnEachTransport(t *testing.T) {
 	program := published(t, "server-everything")[0]
 	s := open(t, map[string]Server{
 		"stdio": {Command: program, Args: []string{"stdio"}},
@@ -138,8 +138,8 @@ func TestPublishedServerEverything(t *testing.T) {
 	}
 }
 
-// One file, several published servers, and an agent that searches their tools and calls them.
-func TestPublishedServersInOneAgent(t *testing.T) {
+// An agent searches and calls the tools of several published servers from one file.
+func TestPublishedServers_WorkInOneAgent(t *testing.T) {
 	packages := []string{"server-memory", "server-sequential-thinking", "server-filesystem"}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -178,8 +178,8 @@ func TestPublishedServersInOneAgent(t *testing.T) {
 	}
 }
 
-// This server is run as people do, by npx.
-func TestPublishedServerFilesystem(t *testing.T) {
+// This server is started with npx, as users do.
+func TestPublishedServers_FilesystemRunsWithNpx(t *testing.T) {
 	const name = "server-filesystem"
 	published(t, name)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -215,11 +215,11 @@ func rawResult(t *testing.T, s *Servers, server, tool, args string) *result {
 	return r
 }
 
-// The model gets each result of the published servers once: hardly more bytes than the texts
-// have, and no byte of media.
+// The model gets each result of the published servers once: hardly more bytes than the texts have, and no bytes of
+// media.
 //
 //claim:mcp-36
-func TestPublishedServersTellEachResultOnce(t *testing.T) {
+func TestPublishedServers_TellEachResultOnce(t *testing.T) {
 	programs := published(t, "server-filesystem", "server-memory", "server-everything")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

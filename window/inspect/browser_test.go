@@ -36,7 +36,7 @@ func written(t *testing.T, c *window.Conversation) string {
 	return file
 }
 
-func TestInABrowserThePageDrawsAndNothingHostileRuns(t *testing.T) {
+func TestPage_DrawsAndRunsNothingHostile(t *testing.T) {
 	b := launch(t)
 	b.open(light, written(t, recorded(12, hostile)))
 	var title, html string
@@ -95,7 +95,7 @@ var states = []struct{ name, script string }{
 	{"own prices", `(() => { const s = document.querySelector("#bill input"); s.value = ".02"; s.dispatchEvent(new Event("input")); })()`},
 }
 
-func TestInABrowserEveryTextIsReadableAndInItsPlace(t *testing.T) {
+func TestPage_TextsAreReadableAndInPlace(t *testing.T) {
 	b := launch(t)
 	file := written(t, plain(28))
 	for _, v := range views {
@@ -124,7 +124,7 @@ func TestInABrowserEveryTextIsReadableAndInItsPlace(t *testing.T) {
 	b.t = t
 }
 
-func TestTheAuditFindsWhatIsWrong(t *testing.T) {
+func TestAudit_FindsFaults(t *testing.T) {
 	b := launch(t)
 	file := filepath.Join(t.TempDir(), "bad.html")
 	require.NoError(t, os.WriteFile(file, []byte(`<!doctype html><title></title><body style="margin:0;background:#fff">
@@ -147,7 +147,7 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	require.Contains(t, complaints, "requestWillBeSent Fetch https://example.invalid/")
 }
 
-func TestInABrowserAScreenReaderHasANameForEverything(t *testing.T) {
+func TestPage_EveryControlHasAccessibleName(t *testing.T) {
 	b := launch(t)
 	b.open(light, written(t, plain(28)))
 	b.eval(everything, nil)
@@ -187,7 +187,7 @@ func (b *devtools) focused() (f focused) {
 	return f
 }
 
-func TestInABrowserTheKeyboardReachesEverything(t *testing.T) {
+func TestPage_KeyboardReachesEverything(t *testing.T) {
 	b := launch(t)
 	b.open(light, written(t, plain(28)))
 	reached, bars := map[string]bool{}, 0
@@ -232,7 +232,7 @@ func TestInABrowserTheKeyboardReachesEverything(t *testing.T) {
 	require.True(t, pressed)
 }
 
-func TestInABrowserTwoThousandCallsOpen(t *testing.T) {
+func TestPage_OpensTwoThousandCalls(t *testing.T) {
 	b := launch(t)
 	drawn := map[int]time.Duration{}
 	for _, calls := range []int{500, 2000} {
@@ -267,7 +267,7 @@ func TestInABrowserTwoThousandCallsOpen(t *testing.T) {
 // it is less than a second; what looks at every call for each call takes minutes.
 const bound = 20 * time.Second
 
-func TestInABrowserTheChartFollowsTheChosenCall(t *testing.T) {
+func TestPage_ChartFollowsSelectedCall(t *testing.T) {
 	b := launch(t)
 	long, short := written(t, plain(300)), written(t, plain(28))
 	for _, c := range []struct {
@@ -299,8 +299,8 @@ func TestInABrowserTheChartFollowsTheChosenCall(t *testing.T) {
 	}
 }
 
-// TestInABrowserAllBarsOfAShortConversationFitOnAPhone: nobody has to scroll for nine calls.
-func TestInABrowserAllBarsOfAShortConversationFitOnAPhone(t *testing.T) {
+// A conversation of nine calls fits without scrolling.
+func TestPage_ShortConversationFitsPhone(t *testing.T) {
 	b := launch(t)
 	file := written(t, plain(9))
 	for _, v := range []view{phone, {name: "narrow", width: 320, height: 900, touch: true}, {name: "tablet", width: 820, height: 1180, touch: true}, light} {
@@ -311,7 +311,7 @@ func TestInABrowserAllBarsOfAShortConversationFitOnAPhone(t *testing.T) {
 	}
 }
 
-func TestInABrowserTheBillNeedsNoClick(t *testing.T) {
+func TestPage_BillIsVisibleAtOnce(t *testing.T) {
 	b := launch(t)
 	b.open(light, written(t, plain(28)))
 	var text string
@@ -326,7 +326,7 @@ func TestInABrowserTheBillNeedsNoClick(t *testing.T) {
 	require.Regexp(t, `\d+ of 900 calls without einolean would not have fitted into a window of 200,000 tokens`, text)
 }
 
-func TestInABrowserThePageIsPrintedInColourAndWhole(t *testing.T) {
+func TestPage_PrintsInColorAndWhole(t *testing.T) {
 	b := launch(t)
 	for _, calls := range []int{28, 300, 2000} {
 		b.open(view{name: "A4", width: 703, height: 1000, dark: true}, written(t, plain(calls)))
@@ -353,7 +353,7 @@ func TestInABrowserThePageIsPrintedInColourAndWhole(t *testing.T) {
 	}
 }
 
-func TestInABrowserNamesOfKindsAreWholeWhereThereIsRoom(t *testing.T) {
+func TestPage_KindNamesAreNotTruncated(t *testing.T) {
 	b := launch(t)
 	b.open(light, written(t, plain(28)))
 	var cut []string

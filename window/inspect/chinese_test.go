@@ -22,8 +22,8 @@ func inChinese(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
 }
 
-// TestTheTerminalSpeaksChinese: and its columns stay where they are.
-func TestTheTerminalSpeaksChinese(t *testing.T) {
+// The texts are Chinese, and the columns stay aligned.
+func TestWriteText_PrintsChinese(t *testing.T) {
 	inChinese(t)
 	for _, columns := range []int{60, 100, 140} {
 		var b strings.Builder
@@ -38,8 +38,8 @@ func TestTheTerminalSpeaksChinese(t *testing.T) {
 	}
 }
 
-// TestTheListOfConversationsSpeaksTheLanguageOfTheBrowser as the page does, which asks it itself.
-func TestTheListOfConversationsSpeaksTheLanguageOfTheBrowser(t *testing.T) {
+// The list follows Accept-Language. The page itself asks the browser.
+func TestHandler_ListUsesLanguageOfBrowser(t *testing.T) {
 	handler := inspect.Handler(window.New(window.Config{}))
 	for accept, want := range map[string]string{"zh-CN,zh;q=0.9,en;q=0.8": `lang="zh-CN"`, "en-US,zh;q=0.5": `lang="en"`, "": `lang="en"`} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -52,8 +52,8 @@ func TestTheListOfConversationsSpeaksTheLanguageOfTheBrowser(t *testing.T) {
 	}
 }
 
-// TestInABrowserThePageSpeaksChinese: every text of ours that is seen, and each in its place.
-func TestInABrowserThePageSpeaksChinese(t *testing.T) {
+// Every visible text of ours is Chinese, and in its place.
+func TestPage_ShowsChinese(t *testing.T) {
 	b := launch(t)
 	inChinese(t)
 	file := written(t, plain(9))

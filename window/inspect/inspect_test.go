@@ -117,7 +117,7 @@ func page(t *testing.T, c *window.Conversation) string {
 	return b.String()
 }
 
-func TestThePageHoldsHostileTextsAsDataOnly(t *testing.T) {
+func TestPage_EmbedsHostileTextsAsData(t *testing.T) {
 	html := page(t, recorded(12, hostile))
 	require.Equal(t, 2, strings.Count(strings.ToLower(html), "<script"), "one with the data, and its own")
 	require.False(t, strings.Contains(html, "<img"))
@@ -132,14 +132,14 @@ func TestThePageHoldsHostileTextsAsDataOnly(t *testing.T) {
 	require.NotRegexp(t, regexp.MustCompile(`(?i)(https?:)?//[a-z]`), strings.ReplaceAll(html, "// ", ""), "it asks nobody")
 }
 
-func TestThePolicyAllowsTheScriptThatIsThere(t *testing.T) {
+func TestPage_SecurityPolicyAllowsItsScript(t *testing.T) {
 	html := page(t, recorded(4, []string{"a plain text"}))
 	require.Regexp(t, `script-src &#39;sha256-[A-Za-z0-9&#;/=]{40,80}&#39;`, html)
 	require.Contains(t, html, "default-src &#39;none&#39;")
 }
 
 //claim:security-71
-func TestAPageOfManyCallsIsShortened(t *testing.T) {
+func TestPage_ManyCallsAreShortened(t *testing.T) {
 	c := recorded(60, []string{"short"})
 	for id := range c.Texts {
 		c.Texts[id] = strings.Repeat("é", 100_000)
@@ -150,7 +150,7 @@ func TestAPageOfManyCallsIsShortened(t *testing.T) {
 	require.Len(t, c.Texts[1], 200_000, "the conversation is not changed")
 }
 
-func TestAFileIsWrittenWholeAndForItsOwnerOnly(t *testing.T) {
+func TestWriteFile_IsAtomicAndPrivate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "window.html")
 	for range 2 {
 		require.NoError(t, inspect.WriteFile(name, recorded(4, hostile)))
@@ -165,7 +165,7 @@ func TestAFileIsWrittenWholeAndForItsOwnerOnly(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-func TestTheTerminalGetsNoControlCharacters(t *testing.T) {
+func TestWriteText_HasNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, inspect.WriteText(&b, recorded(12, hostile), inspect.TextOptions{}))
 	require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", b.String())
@@ -176,7 +176,7 @@ func TestTheTerminalGetsNoControlCharacters(t *testing.T) {
 	require.Error(t, inspect.WriteText(io.Discard, nil, inspect.TextOptions{}))
 }
 
-func TestTheTerminalShowsALinePerCall(t *testing.T) {
+func TestWriteText_PrintsOneLinePerCall(t *testing.T) {
 	var b bytes.Buffer
 	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
@@ -191,7 +191,7 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	}
 }
 
-func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
+func TestHandler_ServesOnlyLocalhost(t *testing.T) {
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "acme/42 <u>", nil }})
 	_, _, err := see.Handler().BeforeAgent(context.Background(), nil)
 	require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
 }
 
-func TestTheLiveHandlerRefusesWhatAProxyPassesOn(t *testing.T) {
+func TestHandler_RejectsProxiedRequests(t *testing.T) {
 	see := window.New(window.Config{})
 	for _, name := range []string{"", "Forwarded", "via", "X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "X-Real-IP", "X-Client-IP", "CF-Connecting-IP", "True-Client-IP"} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -243,7 +243,7 @@ func TestTheLiveHandlerRefusesWhatAProxyPassesOn(t *testing.T) {
 	}
 }
 
-func TestConversationsOfEveryNameCanBeOpened(t *testing.T) {
+func TestHandler_OpensConversationsOfAnyName(t *testing.T) {
 	for _, name := range []string{".", "..", "/", "a/../b", "%2e", "_", "?", "#x", " ", "日本", "<u>"} {
 		see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return name, nil }})
 		_, _, err := see.Handler().BeforeAgent(context.Background(), nil)
@@ -271,7 +271,7 @@ func TestConversationsOfEveryNameCanBeOpened(t *testing.T) {
 	}
 }
 
-func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
+func TestHandler_StreamsNewCalls(t *testing.T) {
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
 	h := see.Handler()
 	ctx, _, err := h.BeforeAgent(context.Background(), nil)
@@ -297,7 +297,7 @@ func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 	}
 }
 
-func TestFollowWritesEachCallOnce(t *testing.T) {
+func TestFollow_WritesEachCallOnce(t *testing.T) {
 	whole := recorded(9, []string{"How far is it?"})
 	other := recorded(3, []string{"And back?"})
 	var b bytes.Buffer
@@ -325,7 +325,7 @@ func TestFollowWritesEachCallOnce(t *testing.T) {
 	require.Error(t, show(nil))
 }
 
-func TestFollowWaitsForAnswersAndKnowsANewConversationOfTheSameName(t *testing.T) {
+func TestFollow_WaitsForAnswersAndDetectsNewConversation(t *testing.T) {
 	c := recorded(2, []string{"go"})
 	c.Calls[1].Unfinished = true
 	var b bytes.Buffer
@@ -341,7 +341,7 @@ func TestFollowWaitsForAnswersAndKnowsANewConversationOfTheSameName(t *testing.T
 	require.Equal(t, 2, strings.Count(b.String(), "\n   1 "))
 }
 
-func TestTheScaleOfFollowedBarsGrows(t *testing.T) {
+func TestFollow_BarScaleGrows(t *testing.T) {
 	var b bytes.Buffer
 	show := inspect.Follow(&b, inspect.TextOptions{})
 	c := recorded(3, []string{"go"})
@@ -357,7 +357,7 @@ func TestTheScaleOfFollowedBarsGrows(t *testing.T) {
 	require.Equal(t, []string{"1,000", "2,000", "50,000"}, scales)
 }
 
-func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
+func TestWriteCall_ShowsWindow(t *testing.T) {
 	c := rewritten(3, []string{"How far is it?"}, func(call int, l line) {
 		if call == 3 && l["call"] != nil {
 			l["same"], l["new"] = 3, [][2]int{{29, 36}}
@@ -394,7 +394,7 @@ func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
 	require.Error(t, inspect.WriteCall(&b, nil, 1, inspect.TextOptions{}))
 }
 
-func TestWhatACallDidIsSaidWithoutTextsToo(t *testing.T) {
+func TestWriteCall_StatesOutcomeWithoutTexts(t *testing.T) {
 	for _, c := range []struct {
 		change func(*window.ModelCall)
 		want   string
@@ -424,8 +424,8 @@ func TestWhatACallDidIsSaidWithoutTextsToo(t *testing.T) {
 	}
 }
 
-// What a call cost is said for every kind of call, and each report of a provider makes sense.
-func TestWhatACallCostIsSaidWhateverIsKnown(t *testing.T) {
+// The cost is stated for every kind of call and every report of a provider.
+func TestWriteCall_StatesCostForEveryReport(t *testing.T) {
 	for _, c := range []struct {
 		change func(*window.ModelCall)
 		lines  []string // of the call
@@ -456,7 +456,7 @@ func TestWhatACallCostIsSaidWhateverIsKnown(t *testing.T) {
 	}
 }
 
-func TestBarsAreBlocksInColourAndLettersWithout(t *testing.T) {
+func TestWriteText_BarsAreLettersWithoutColor(t *testing.T) {
 	for _, colour := range []bool{true, false} {
 		var b bytes.Buffer
 		require.NoError(t, inspect.WriteText(&b, recorded(3, []string{"hello"}), inspect.TextOptions{Width: 120, Color: colour}))
@@ -466,7 +466,7 @@ func TestBarsAreBlocksInColourAndLettersWithout(t *testing.T) {
 	}
 }
 
-func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
+func TestWriteCall_HasNoControlCharacters(t *testing.T) {
 	for n := range 12 {
 		for _, width := range []int{40, 100, 200} {
 			c := recorded(12, hostile)
@@ -478,7 +478,7 @@ func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
 	}
 }
 
-func TestTheVerdictSaysWhereEinoleanCostMore(t *testing.T) {
+func TestWriteText_StatesWhereEinoleanCostMore(t *testing.T) {
 	for without, want := range map[int]string{50: "2.0x as many", 100: "the same", 150: "1.5x fewer", 0: "the same"} {
 		c := &window.Conversation{ID: "c", Calls: []*window.ModelCall{{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &without}}}
 		var b bytes.Buffer

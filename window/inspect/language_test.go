@@ -47,8 +47,8 @@ func requireTexts(t *testing.T, all []string, have texts) {
 	}
 }
 
-// TestEveryTextOfThePageIsThereInChinese: and none that the page does not have.
-func TestEveryTextOfThePageIsThereInChinese(t *testing.T) {
+// Every text of the page has a Chinese one, and there are no others.
+func TestLabels_TranslateEveryPageText(t *testing.T) {
 	const js, html = "page/page.js", "page/page.html"
 	all := slices.Concat(said(t, js, `say\("((?:[^"\\]|\\.)*)"`), said(t, html, `data-say>([^<]*)<`, `(?:aria-label|title)="([^"]*)"`), listTexts, []string{"no cache"})
 	for _, from := range []string{"const CATEGORIES = {", "const CAUSES = {", "const RULES = {", "const TAGS = {",
@@ -70,8 +70,8 @@ func TestEveryTextOfThePageIsThereInChinese(t *testing.T) {
 	}
 }
 
-// TestEveryTextOfTheTerminalIsThereInChinese: and none that lines do not have.
-func TestEveryTextOfTheTerminalIsThereInChinese(t *testing.T) {
+// Every text of the terminal has a Chinese one, and there are no others.
+func TestTerminalTexts_TranslateEveryText(t *testing.T) {
 	var all []string
 	for _, file := range []string{"text.go", "textcall.go", "bill.go"} {
 		all = append(all, said(t, file, `\.say\("((?:[^"\\]|\\.)*)"`, `(?:section|fact)\((?:[^",]*, )?"([^"]*)"\)`, `cause = "([^"]*)"`)...)
@@ -93,7 +93,7 @@ func TestEveryTextOfTheTerminalIsThereInChinese(t *testing.T) {
 	}
 }
 
-func TestLinesBreakWithinTextsWithoutSpaces(t *testing.T) {
+func TestWrap_BreaksTextWithoutSpaces(t *testing.T) {
 	text := strings.Repeat("供应商保存这段对话", 9)
 	lines := wrap(text, 41)
 	require.Equal(t, text, strings.Join(lines, ""))

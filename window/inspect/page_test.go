@@ -208,8 +208,8 @@ func TestDocs_Pictures(t *testing.T) {
 	}
 }
 
-// TestLook saves pictures of the page into the folder that EINOLEAN_PICTURES names, for a person to look at.
-func TestLook(t *testing.T) {
+// TestPage_SavesPictures saves pictures of the page to the folder that EINOLEAN_PICTURES names, for manual review.
+func TestPage_SavesPictures(t *testing.T) {
 	folder := os.Getenv("EINOLEAN_PICTURES")
 	if folder == "" {
 		t.Skip("EINOLEAN_PICTURES names no folder")

@@ -26,10 +26,9 @@ const fingerprint = `navigator.userAgent.match(/Chrom\w*\/\d+/)[0] + [getCompute
 	return " " + widths.join(" ");
 }).join(" /") + "\n"`
 
-// TestGoldenPictures compares the page in light, in dark and on a phone with approved
-// pictures, where browser and fonts are those that made them. Elsewhere
-// TestInABrowserEveryTextIsReadableAndInItsPlace is what holds the look.
-func TestGoldenPictures(t *testing.T) {
+// TestPage_GoldenPictures compares the page in light, in dark and on a phone with approved pictures, if browser
+// and fonts are those that made them. Elsewhere TestPage_TextsAreReadableAndInPlace checks the layout.
+func TestPage_GoldenPictures(t *testing.T) {
 	const dir, fonts = "testdata/approved", "testdata/approved/fonts.txt"
 	b := launch(t)
 	file := written(t, plain(28))
@@ -117,7 +116,7 @@ func means(img image.Image) (all [][3]int) {
 	return all
 }
 
-func TestPicturesDifferWhereSomethingMoved(t *testing.T) {
+func TestDiffering_DetectsMovesAndColors(t *testing.T) {
 	const side = 400
 	at := func(x0 int) *image.RGBA {
 		img := image.NewRGBA(image.Rect(0, 0, side, side))

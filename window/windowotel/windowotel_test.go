@@ -102,7 +102,7 @@ func call() *window.ModelCall {
 	}
 }
 
-func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
+func TestCall_CreatesSpanBelowCallers(t *testing.T) {
 	l := newLab(t, windowotel.Config{Provider: "openai", Model: "another"})
 	ctx, parent := l.traces.Tracer("app").Start(context.Background(), "request")
 	l.tell.Call(ctx, call())
@@ -139,7 +139,7 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 	require.Contains(t, spans[1].Attributes, attribute.String("error.type", "_OTHER"))
 }
 
-func TestTheConfigNamesTheModelOfCallsThatDoNot(t *testing.T) {
+func TestConfig_ModelIsFallback(t *testing.T) {
 	l := newLab(t, windowotel.Config{Model: "small-1"})
 	c := call()
 	c.Model, c.Agent = "", ""
@@ -213,7 +213,7 @@ func TestCall_LeavesOutWhatDoesNotApply(t *testing.T) {
 	}
 }
 
-func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
+func TestAnnotate_WritesToCallersSpan(t *testing.T) {
 	l := newLab(t, windowotel.Config{Annotate: true, Content: true})
 	ctx, mine := l.traces.Tracer("app").Start(context.Background(), "model")
 	l.tell.Call(ctx, call())
@@ -226,7 +226,7 @@ func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
 	}
 }
 
-func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
+func TestMetrics_CountSavingsAndCosts(t *testing.T) {
 	l := newLab(t, windowotel.Config{Provider: "openai"})
 	ctx := context.Background()
 	l.tell.Call(ctx, call())
@@ -286,7 +286,7 @@ func (unhappy) Generate(context.Context, []*schema.Message, ...model.Option) (*s
 const secret = "sk-hunter2-0123456789"
 
 // What Redact hides, and what TextsNone does not keep, is in no span and no metric either.
-func TestNoSecretReachesSpansAndMetrics(t *testing.T) {
+func TestRedact_KeepsSecretsOutOfSpansAndMetrics(t *testing.T) {
 	for what, c := range map[string]window.Config{
 		"redacted": {Texts: window.TextsAll, Redact: func(s string) string { return strings.ReplaceAll(s, secret, "•••") }},
 		"no texts": {Texts: window.TextsNone},
@@ -325,7 +325,7 @@ func TestNoSecretReachesSpansAndMetrics(t *testing.T) {
 	}
 }
 
-func TestTheZeroConfigReportsToTheGlobalProviders(t *testing.T) {
+func TestConfig_ZeroUsesGlobalProviders(t *testing.T) {
 	tell, err := windowotel.New(windowotel.Config{})
 	require.NoError(t, err)
 	tell.Call(context.Background(), call())

@@ -26,7 +26,7 @@ func connect(t *testing.T, n *notebook, media bool) *mcptools.Servers {
 	return s
 }
 
-func TestADestructiveToolRunsOnlyIfThePersonSaysYes(t *testing.T) {
+func TestRun_DestructiveToolNeedsApproval(t *testing.T) {
 	for _, media := range []bool{false, true} {
 		for said, left := range map[string]string{"yes\n": "", "no\n": "milk, bread", "": "milk, bread"} {
 			n := newNotebook("milk", "bread")
@@ -41,7 +41,7 @@ func TestADestructiveToolRunsOnlyIfThePersonSaysYes(t *testing.T) {
 	}
 }
 
-func TestAToolThatOnlyReadsRunsUnasked(t *testing.T) {
+func TestRunner_ReadOnlyToolNeedsNoApproval(t *testing.T) {
 	ctx, n := context.Background(), newNotebook("milk")
 	runner, err := newRunner(ctx, connect(t, n, false), offline.New[*schema.Message](), newStore())
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func TestAToolThatOnlyReadsRunsUnasked(t *testing.T) {
 	require.Contains(t, out.String(), "milk")
 }
 
-// The answer may come to another process, which has nothing but the store.
-func TestAnInterruptedRunResumesInAnotherProcess(t *testing.T) {
+// The answer may arrive in another process, which has only the store.
+func TestRunner_ResumesInAnotherProcess(t *testing.T) {
 	ctx, n, kept := context.Background(), newNotebook("milk"), newStore()
 	first, err := newRunner(ctx, connect(t, n, false), offline.New[*schema.Message](), kept)
 	require.NoError(t, err)

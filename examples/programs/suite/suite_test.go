@@ -23,9 +23,9 @@ var (
 	directly = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background(), direct) })
 )
 
-// TestGoldenSuite does every task in every way, and compares what that took with the table.
-// With EINOLEAN_UPDATE=1 it writes it there.
-func TestGoldenSuite(t *testing.T) {
+// TestSuite_GoldenTable does every task in every way, and compares the cost with the table. With EINOLEAN_UPDATE=1
+// it writes the table.
+func TestSuite_GoldenTable(t *testing.T) {
 	results, err := measured()
 	require.NoError(t, err, "a program whose answer is not the computed one")
 	var out strings.Builder
@@ -43,7 +43,7 @@ func TestGoldenSuite(t *testing.T) {
 }
 
 //claim:bench-03
-func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
+func TestPrograms_DoEachTaskInThreeModelCalls(t *testing.T) {
 	require.Len(t, tasks, 12)
 	results, err := measured()
 	require.NoError(t, err)
@@ -60,8 +60,8 @@ func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
 	require.Less(t, programs*10, direct, "a tenth of what the same calls cost at once")
 }
 
-// Where a program saves nothing, an agent with programs takes what it takes without, and three percent.
-func TestProgramsCostNothingWhereTheySaveNothing(t *testing.T) {
+// If a program saves nothing, an agent with programs costs at most three percent more than one without.
+func TestPrograms_CostNothingWhereTheySaveNothing(t *testing.T) {
 	require.Len(t, direct, 8)
 	results, err := directly()
 	require.NoError(t, err)
@@ -74,8 +74,8 @@ func TestProgramsCostNothingWhereTheySaveNothing(t *testing.T) {
 	require.LessOrEqual(t, float64(with), 1.03*float64(without))
 }
 
-// A program that does something else does not pass for one that did its task.
-func TestAWrongProgramIsTold(t *testing.T) {
+// A program that does something else does not count as done.
+func TestDo_DetectsWrongProgram(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
 	for _, task := range append(tasks[:len(tasks):len(tasks)], direct...) {
 		task.code = `print("written: 20")`

@@ -148,8 +148,8 @@ func readNotice(texts []string) sampleNotice {
 	return out
 }
 
-// TestSampleNotices writes the samples of a version that does not have them yet.
-func TestSampleNotices(t *testing.T) {
+// TestNotices_WriteMissingSamples writes the samples of a version that has none yet.
+func TestNotices_WriteMissingSamples(t *testing.T) {
 	dir := os.Getenv("EINOLEAN_SAMPLES")
 	if dir == "" {
 		t.Log("EINOLEAN_SAMPLES names no directory to write new samples to")

@@ -112,7 +112,7 @@ func TestResolve_DeepAndEscapedArguments(t *testing.T) {
 	require.Equal(t, &Refusal{Path: "/x"}, refusal)
 }
 
-func TestTakesOnlyString(t *testing.T) {
+func TestTakesOnlyString_FollowsSchema(t *testing.T) {
 	schema := `{"properties":{"s":{"type":"string"},"n":{"type":["string","null"]},"o":{"type":"object","properties":{"in":{"type":"string"}},
 		"additionalProperties":{"type":"integer"}},"l":{"type":"array","items":{"type":"string"}},"e":{},"r":{"$ref":"#/x"},"t":true,
 		"any":{"anyOf":[{"type":"string"},{"type":"null"}]},"mixed":{"oneOf":[{"type":"string"},{"type":"object"}]}}}`

@@ -129,7 +129,7 @@ func embedded(t *testing.T, e embedding.Embedder, files store.Backend, infos []*
 	return x
 }
 
-func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
+func TestEmbedding_FindsToolsByMeaning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &embedder{of: meaning}
 		x := embedded(t, e, nil, describedDesk(t))
@@ -148,8 +148,8 @@ func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
 	})
 }
 
-// Whatever an embedder does, the answers are those of the words.
-func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
+// Whatever an embedder returns, the results are those of the words.
+func TestEmbedding_WorthlessEmbedderChangesNothing(t *testing.T) {
 	words, err := index.BM25(context.Background(), describedDesk(t))
 	require.NoError(t, err)
 	noise := rand.New(rand.NewPCG(1, 2))
@@ -208,7 +208,7 @@ func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
 	}
 }
 
-func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
+func TestEmbedding_SlowEmbedderIsPausedAfterDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Bool
 		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
@@ -243,10 +243,10 @@ func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
 	})
 }
 
-// An embedder that ends its goroutine has failed: nobody waits for it, and it is asked again.
+// An embedder that ends its goroutine has failed: no search waits for it, and it is called again later.
 //
 //claim:security-52
-func TestAnEmbedderThatEndsItsGoroutineHasFailed(t *testing.T) {
+func TestEmbedding_RetriesAfterGoexitInEmbedder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ends atomic.Bool
 		ends.Store(true)
@@ -270,8 +270,8 @@ func TestAnEmbedderThatEndsItsGoroutineHasFailed(t *testing.T) {
 	})
 }
 
-// A store whose goroutine ends while vectors are read from it costs the vectors, not for ever.
-func TestAStoreOfVectorsThatEndsItsGoroutineHasFailed(t *testing.T) {
+// If the goroutine of a store ends while vectors are read, the vectors are missing only until the next attempt.
+func TestEmbedding_RetriesAfterGoexitInStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files := &exiting{Memory: backend.NewMemory(0), ends: true}
 		x := embedded(t, &embedder{of: meaning}, files, describedDesk(t))
@@ -298,9 +298,9 @@ func (e *exiting) Write(ctx context.Context, r *filesystem.WriteRequest) error {
 	return e.Memory.Write(ctx, r)
 }
 
-// Stored vectors of other dimensions, whoever wrote them, are embedded anew once; a model whose
-// queries still have others is left alone.
-func TestStoredVectorsOfOtherDimensionsAreEmbeddedAnew(t *testing.T) {
+// Stored vectors of other dimensions are embedded again once. A model whose queries still have other dimensions is
+// not used.
+func TestEmbedding_ReplacesVectorsOfOtherDimensions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files, infos := backend.NewMemory(0), describedDesk(t)
 		short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
@@ -331,8 +331,8 @@ func TestStoredVectorsOfOtherDimensionsAreEmbeddedAnew(t *testing.T) {
 	})
 }
 
-// Each tool is embedded once, whatever searches come while that is done.
-func TestEachToolIsEmbeddedOnceInAnyOrder(t *testing.T) {
+// Each tool is embedded once, whatever searches run meanwhile.
+func TestEmbedding_EmbedsEachToolOnce(t *testing.T) {
 	for _, texts := range [][]string{{"weather", "la météo", "mail"}, {"la météo", "la météo"}, {"+weather", "", "la météo"}, {"", "weather forecast"}} {
 		synctest.Test(t, func(t *testing.T) {
 			e, infos := &embedder{of: meaning}, describedDesk(t)
@@ -362,7 +362,7 @@ func TestEachToolIsEmbeddedOnceInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
+func TestEmbedding_ReusesStoredVectors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		files := backend.NewMemory(0)
 		e := &embedder{of: meaning}
@@ -395,8 +395,8 @@ func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
 	})
 }
 
-// The words are searched once, whatever the vectors say.
-func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
+// The words are searched once, whatever the vectors return.
+func TestEmbedding_EqualsWordsWhereTheyAreSure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := embedded(t, &embedder{of: meaning}, nil, describedDesk(t))
 		words, err := index.BM25(context.Background(), describedDesk(t))
@@ -413,7 +413,7 @@ func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
 	})
 }
 
-func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
+func TestEmbedding_NeedsModelAndEmbedder(t *testing.T) {
 	_, err := semantic.Embedding("", &embedder{}, nil)(context.Background(), nil)
 	require.ErrorContains(t, err, "model")
 	_, err = semantic.Embedding("m", (*embedder)(nil), nil)(context.Background(), nil)
@@ -422,7 +422,7 @@ func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
 	require.Empty(t, namesFound(t, x, "anything"))
 }
 
-func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
+func TestPhrasesKey_AddsWaysToAsk(t *testing.T) {
 	opaque := func(phrases any) []tool.BaseTool {
 		info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry."}
 		if phrases != nil {
@@ -457,9 +457,8 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 	require.Equal(t, "tx_a10", first(index.BM25, opaque("book a bill")), "a text is one way to ask")
 }
 
-// What works in the background for an index that nobody holds any more is not done to its end,
-// whoever searched first.
-func TestEmbeddingStopsWithItsIndex(t *testing.T) {
+// Work in the background stops when its index is unreachable, whoever searched first.
+func TestEmbedding_StopsWithItsIndex(t *testing.T) {
 	var tools []tool.BaseTool
 	for i := range 1000 {
 		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."}, nil))
@@ -513,7 +512,7 @@ func stopsWithItsIndex(t *testing.T, search func(*testing.T, index.Func) any) {
 	require.Equal(t, 64, len(e.texts()), "the first batch was the last")
 }
 
-func TestACancelledSearchReturnsTheContextsError(t *testing.T) {
+func TestSearch_CanceledReturnsContextError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, f := range map[string]index.Func{

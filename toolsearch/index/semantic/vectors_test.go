@@ -26,9 +26,8 @@ func resultNames(results []index.Result) []string {
 	return names
 }
 
-// Vectors move tools up, keep the order of those that they say nothing of, and leave what they
-// were handed.
-func TestVectorsOnlyMoveToolsUp(t *testing.T) {
+// Vectors move tools up, keep the order of the others, and leave their input unchanged.
+func TestBlend_OnlyMovesToolsUp(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -68,7 +67,7 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 	}
 }
 
-func TestTheSurerTheWordsTheLessVectorsCount(t *testing.T) {
+func TestVectorWeightAt_FallsWithConfidence(t *testing.T) {
 	require.InDelta(t, vectorWeight, vectorWeightAt(0), 1e-12)
 	for c := 0.0; c < 1; c += .01 {
 		require.GreaterOrEqual(t, vectorWeightAt(c), vectorWeightAt(c+.01))
@@ -77,7 +76,7 @@ func TestTheSurerTheWordsTheLessVectorsCount(t *testing.T) {
 	require.Zero(t, vectorWeightAt(1))
 }
 
-func TestAQueryInAForeignScriptHasControls(t *testing.T) {
+func TestWithControls_OnlyForForeignText(t *testing.T) {
 	for text, nothing := range map[string]string{
 		"查询 github 的天气":     "询查 github 气天的",
 		"la météo (été)":    "la oétém (été)",
@@ -89,7 +88,7 @@ func TestAQueryInAForeignScriptHasControls(t *testing.T) {
 	require.Equal(t, []string{""}, withControls(""))
 }
 
-func TestAVectorCountsIfTheEmbedderTellsTheQueryFromNonsense(t *testing.T) {
+func TestReliableVector_RejectsNoise(t *testing.T) {
 	one, other := []float64{1, 0}, []float64{0, 1}
 	require.Equal(t, one, reliableVector([][]float64{one}), "no controls")
 	require.Equal(t, one, reliableVector([][]float64{one, one, other}))

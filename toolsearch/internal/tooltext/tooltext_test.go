@@ -16,8 +16,8 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// What an index reads of a schema.
-func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
+// An index reads a bounded part of a schema.
+func TestParams_SizeIsBounded(t *testing.T) {
 	wide := func(n, bytes int) string {
 		params := make([]string, n)
 		for i := range params {

@@ -26,8 +26,8 @@ func random(r *rand.Rand) Part {
 	return p
 }
 
-// Parts are equal if they have one hash, and of a result what is left of it keeps its key.
-func TestPartsThatSayTheSameHaveOneHash(t *testing.T) {
+// Parts are equal if their hashes are, and what is left of a result keeps its key.
+func TestAnalyze_EqualPartsHaveEqualHash(t *testing.T) {
 	seed := rand.Uint64()
 	r, hash := rand.New(rand.NewPCG(seed, 1)), maphash.MakeSeed()
 	equal := 0
@@ -52,8 +52,8 @@ func TestPartsThatSayTheSameHaveOneHash(t *testing.T) {
 	require.Greater(t, equal, 10)
 }
 
-// A path in the arguments of a call is known by the hash that the notice of a result has for it.
-func TestACallNamesThePathOfANotice(t *testing.T) {
+// A path in the arguments of a call has the same hash as in the notice of a result.
+func TestAnalyze_CallHasPathHashOfNotice(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for _, path := range []string{"/tmp/trunc/c1", "/a/b-c_d.json"} {
 		notice := Part{Kind: Result, CallID: "c", Text: "<persisted-output>\nOutput too large (12345 bytes). Full output saved to: " + path + ". Preview:\nx\n</persisted-output>"}
@@ -81,8 +81,8 @@ func testAnswer[M adk.MessageType](t *testing.T) {
 	require.Equal(t, []Kind{Result}, kinds)
 }
 
-// Both kinds of messages say the same.
-func TestAnAnswerIsReadPartByPart(t *testing.T) {
+// Both message types have the same parts.
+func TestAnswer_IsReadPartByPart(t *testing.T) {
 	testAnswer[*schema.Message](t)
 	testAnswer[*schema.AgenticMessage](t)
 }
