@@ -370,7 +370,7 @@ func (q *queryParser) parseIdentifier(word analysis.Run, weight float64) {
 // now has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 	stem := q.Stem(word)
-	empty := q.isStop(stem, word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
+	empty := q.isStop(stem, word) && !q.isImperative(word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false
 	}
