@@ -24,18 +24,30 @@ var unspacedDirections = map[string][]string{
 	"over": {"超过", "高于"}, "under": {"低于", "不足"},
 }
 
+// directionBonus is the score of an answer with the direction of the query, relative to one with the opposite.
+const directionBonus = 1.1
+
 // preferDirection moves an answer before one of its server whose name has the opposite direction and is the same
-// otherwise, if the query says its direction: "number to roman" asks for to_roman, not for from_roman.
+// otherwise, if the query says its direction: "number to roman" asks for to_roman, not for from_roman. Its score shows
+// that it matches a word more, so that the order holds where scores are combined with others.
 func (acc *accumulator) preferDirection(chosen []scored) {
 	if !acc.parser.hasDirection() {
 		return
 	}
-	promote(chosen, func(c, other scored) bool {
+	isMeant := func(c, other scored) bool {
 		direction, ok := acc.directionOf(c.doc)
 		otherDirection, both := acc.directionOf(other.doc)
 		return ok && both && direction.IsOpposite(otherDirection) && acc.x.Server(c.doc) == acc.x.Server(other.doc) &&
 			acc.parser.expressesDirection(direction) && !acc.parser.expressesDirection(otherDirection)
-	})
+	}
+	promote(chosen, isMeant)
+	for i := range chosen {
+		for _, other := range chosen[i+1:] {
+			if isMeant(chosen[i], other) {
+				chosen[i].score = max(chosen[i].score, directionBonus*other.score)
+			}
+		}
+	}
 }
 
 func (acc *accumulator) directionOf(doc uint32) (d postings.Direction, ok bool) {

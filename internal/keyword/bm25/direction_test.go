@@ -28,6 +28,9 @@ func TestSearch_DirectionDecidesBetweenOppositeNames(t *testing.T) {
 		"turn the volume down":          "volume__turn_down",
 	} {
 		require.Equal(t, first, answers(t, x, text, 5)[0], text)
+		hits := search(t, x, text, 5)
+		require.GreaterOrEqual(t, hits[0].Score, hits[1].Score, text)
+		require.InEpsilon(t, hits[0].Score, x.Explain(text, hits[0].Doc).Score, 1e-12, text)
 	}
 }
 
