@@ -420,7 +420,7 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	first := chosen[:min(reordered, len(chosen))]
 	acc.preferOperation(q.operation, first)
 	acc.preferDirection(first)
-	acc.demoteDeprecated(first)
+	acc.demoteDeprecated(q, first)
 	return acc.withNeeded(q, chosen[:min(most, len(chosen))], limit)
 }
 
