@@ -27,9 +27,9 @@ type docState struct {
 	best           float64 // score of the current term
 	importance     float64 // of the earlier terms that matched
 	bestImportance float64 // of the current term
-	term           int32   // the current term, counted from 1
-	met            int32   // requirements, in order
 	terms          uint64  // of the first maxOpen, those that matched
+	term           int16   // the current term, counted from 1
+	met            int16   // requirements, in order
 	carried        bool    // a term matched that is more than a character of a word
 }
 
@@ -57,8 +57,9 @@ type accumulator struct {
 
 // scores are those of documents.
 type scores struct {
-	states   []docState
-	touched  []uint32
+	states   []docState // of a block of documents
+	first    uint32     // the first document of the block
+	touched  []uint32   // documents of the block that match a term
 	eligible []candidate
 	place    []uint32 // index of each document in eligible, plus 1
 	top      float64  // the highest score in eligible
@@ -76,6 +77,7 @@ type scratch struct {
 	shares        [maxOpen]float64
 	best          names.TopK[scored]
 	terms         []term // of a clause
+	pending       []pendingPostings
 	proofs        []proof
 	countedTokens []uint32             // tokens counted as evidence for a document
 	clauseFits    []map[uint32]float64 // of the clauses
@@ -97,7 +99,7 @@ func accumulatorOf(x *postings.View, words *analysis.Lexicon) *accumulator {
 	acc.x, acc.parser.x, acc.parser.l = x, x, words
 	acc.Finder.Reset(x)
 	acc.norms.Reset(x)
-	acc.states, acc.place = postings.Grown(acc.states, x.Numbers()), postings.Grown(acc.place, x.Numbers())
+	acc.states, acc.place = postings.Grown(acc.states, min(x.Numbers(), scoredAtOnce)), postings.Grown(acc.place, x.Numbers())
 	acc.mentions = postings.Grown(acc.mentions, x.Tokens)
 	return acc
 }
@@ -110,7 +112,6 @@ const (
 
 // release clears the state of the search, and returns the memory.
 func (acc *accumulator) release() {
-	acc.clear()
 	for i := range acc.eligible {
 		acc.place[acc.eligible[i].doc] = 0
 	}
@@ -122,14 +123,6 @@ func (acc *accumulator) release() {
 	clear(acc.terms[:cap(acc.terms)])
 
 	accumulators.Put(acc)
-}
-
-// clear drops the states of documents.
-func (acc *accumulator) clear() {
-	for _, doc := range acc.touched {
-		acc.states[doc] = docState{}
-	}
-	acc.touched = acc.touched[:0]
 }
 
 // mark notes that a token stands for a term.
@@ -159,20 +152,32 @@ func (acc *accumulator) weight(lengths *postings.Lengths, c postings.Counts, idf
 
 // match is a token that stands for a term.
 type match struct {
-	term                    int32 // counted from 1
+	term                    int16 // counted from 1
 	weight, idf, importance float64
 	nameIDF                 float64 // the idf in names, if it is higher
 	carries                 bool    // it is more than a character of a word
 }
 
-// add records that the documents of a segment with a token match a term.
-func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
-	for _, u := range p.Postings(id) {
+// pendingPostings are those postings of a match in a segment whose documents are still to be scored.
+type pendingPostings struct {
+	match
+	shard *postings.Shard
+	rest  []postings.Posting
+}
+
+// add records that the documents below end with a token match a term.
+func (acc *accumulator) add(m *pendingPostings, end uint32) {
+	p := m.shard
+	for i, u := range m.rest {
+		doc := p.FirstDoc + u.Doc
+		if doc >= end {
+			m.rest = m.rest[i:]
+			return
+		}
 		if !p.Has(u.Doc) {
 			continue
 		}
-		doc := p.FirstDoc + u.Doc
-		s := &acc.states[doc]
+		s := &acc.states[doc-acc.first]
 		if s.term != m.term {
 			if s.term == 0 {
 				acc.touched = append(acc.touched, doc)
@@ -190,20 +195,25 @@ func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
 		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, idf))
 		s.bestImportance = max(s.bestImportance, m.importance)
 	}
+	m.rest = nil
 }
 
 // keep keeps the scores of the touched documents that meet all requirements, given the
 // importance of all terms.
 func (acc *accumulator) keep(q *parsedQuery, importance float64) {
 	for _, doc := range acc.touched {
-		s := &acc.states[doc]
-		if s.met != int32(len(q.required)) || q.needsWords && !s.carried {
+		s := &acc.states[doc-acc.first]
+		if int(s.met) != len(q.required) || q.needsWords && !s.carried {
 			continue
 		}
 		acc.eligible = append(acc.eligible, candidate{doc: doc, terms: s.terms, total: s.total + s.best,
 			covered: (s.importance + s.bestImportance) / importance})
 		acc.place[doc] = uint32(len(acc.eligible))
 	}
+}
+
+// findTop finds the highest score of the documents that were kept.
+func (acc *accumulator) findTop() {
 	for i := range acc.eligible {
 		if k := &acc.eligible[i]; acc.maxScore(k) > acc.top {
 			acc.top = max(acc.top, acc.score(k))
@@ -305,13 +315,14 @@ func (acc *accumulator) mayEnter(most float64) bool {
 // scoreWhole scores the whole query, and keeps the scores of all documents that meet
 // its requirements.
 func (acc *accumulator) scoreWhole(ctx context.Context, q *parsedQuery) error {
-	defer acc.clear()
-	importance, err := acc.accumulate(ctx, q.terms, inQuery)
+	err := acc.accumulate(ctx, q.terms, inQuery, func(importance float64) {
+		acc.countRequired(q.required)
+		acc.keep(q, importance)
+	})
 	if err != nil {
 		return err
 	}
-	acc.countRequired(q.required)
-	acc.keep(q, importance)
+	acc.findTop()
 	for _, doc := range q.named {
 		if k := acc.find(doc); k != nil {
 			k.isAnswer = true
@@ -357,19 +368,19 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 		terms = append(terms, q.terms[at])
 	}
 	acc.terms = terms
-	defer acc.clear()
 	defer acc.unmark(inClause)
-	importance, err := acc.accumulate(ctx, terms, inClause)
+	hits := acc.newBest(clauseHits)
+	err := acc.accumulate(ctx, terms, inClause, func(importance float64) {
+		for _, doc := range acc.touched {
+			s := &acc.states[doc-acc.first]
+			total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
+			if acc.find(doc) != nil && acc.mayEnter(finalScore(total, acc.mostNaming(), covered)) {
+				hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
-	}
-	hits := acc.newBest(min(clauseHits, len(acc.touched)))
-	for _, doc := range acc.touched {
-		s := &acc.states[doc]
-		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
-		if acc.find(doc) != nil && acc.mayEnter(finalScore(total, acc.mostNaming(), covered)) {
-			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
-		}
 	}
 	return hits.Sorted(), nil
 }
@@ -409,7 +420,7 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	first := chosen[:min(reordered, len(chosen))]
 	acc.preferOperation(q.operation, first)
 	acc.preferDirection(first)
-	acc.demoteDeprecated(first)
+	acc.demoteDeprecated(q, first)
 	return acc.withNeeded(q, chosen[:min(most, len(chosen))], limit)
 }
 
@@ -469,9 +480,40 @@ func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 	return hits
 }
 
-// accumulate adds up the scores of terms and returns their importance. It stops if ctx
-// ends.
-func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (importance float64, err error) {
+// scoredAtOnce is the number of documents in a block. All terms go through one block before the next, so that the
+// states of its documents stay in the processor's cache.
+const scoredAtOnce = 4096
+
+// accumulate adds up the scores of terms, one block of documents after another, and calls visit with the importance of
+// all terms while the block has its states. It stops if ctx ends.
+func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8, visit func(importance float64)) error {
+	importance, err := acc.findPostings(ctx, terms, s)
+	defer clear(acc.pending) // it holds on to segments
+	if err != nil {
+		return err
+	}
+	for first := 0; first < acc.x.Numbers(); first += scoredAtOnce {
+		if first > 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		acc.first = uint32(first)
+		for i := range acc.pending {
+			if len(acc.pending[i].rest) > 0 {
+				acc.add(&acc.pending[i], uint32(first+scoredAtOnce))
+			}
+		}
+		visit(importance)
+		for _, doc := range acc.touched {
+			acc.states[doc-acc.first] = docState{}
+		}
+		acc.touched = acc.touched[:0]
+	}
+	return nil
+}
+
+// findPostings finds the postings of what stands for terms, and returns the importance of the terms.
+func (acc *accumulator) findPostings(ctx context.Context, terms []term, s uint8) (importance float64, err error) {
+	acc.pending = acc.pending[:0]
 	for i := range terms {
 		w := &terms[i]
 		if err := ctx.Err(); err != nil {
@@ -481,7 +523,7 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		for _, m := range w.expansions {
 			idf := acc.IDF(m.token)
 			found := match{
-				term: int32(i + 1), weight: w.weight * m.weight, idf: idf, nameIDF: acc.nameIDF(m.token, idf),
+				term: int16(i + 1), weight: w.weight * m.weight, idf: idf, nameIDF: acc.nameIDF(m.token, idf),
 				importance: coveredImportance(w, m.weight), carries: !w.half,
 			}
 			scope := s
@@ -491,7 +533,7 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 			acc.x.EachShard(m.token, func(p *postings.Shard, id uint32) {
 				acc.mark(p.FirstToken+id, scope)
 				acc.servers = acc.servers || scope&asWritten != 0 && p.ServerWords.Has(id)
-				acc.add(found, p, id)
+				acc.pending = append(acc.pending, pendingPostings{match: found, shard: p, rest: p.Postings(id)})
 			})
 		}
 	}
@@ -512,8 +554,16 @@ func (acc *accumulator) countRequired(required [][]uint32) {
 	for i, tokens := range required {
 		for _, token := range tokens {
 			acc.x.EachShard(token, func(p *postings.Shard, id uint32) {
-				for _, u := range p.Postings(id) {
-					if s := &acc.states[p.FirstDoc+u.Doc]; s.term > 0 && s.met == int32(i) {
+				posts := p.Postings(id)
+				start, _ := slices.BinarySearchFunc(posts, acc.first, func(u postings.Posting, first uint32) int {
+					return cmp.Compare(p.FirstDoc+u.Doc, first)
+				})
+				for _, u := range posts[start:] {
+					at := p.FirstDoc + u.Doc - acc.first
+					if at >= scoredAtOnce {
+						break
+					}
+					if s := &acc.states[at]; s.term > 0 && int(s.met) == i {
 						s.met++
 					}
 				}

@@ -29,7 +29,6 @@ func TestScoreClauses_ScoresEachAlone(t *testing.T) {
 		defer acc.release()
 		q := acc.parser.parse(text)
 		require.NoError(t, acc.scoreWhole(t.Context(), q))
-		acc.clear()
 		for _, positions := range q.clauses {
 			got, err := acc.scoreClause(t.Context(), q, positions)
 			require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 func confidenceOf(t *testing.T, x *Index, text string) float64 {
@@ -174,6 +175,31 @@ func TestACommonVerbThatAToolLacksCostsConfidence(t *testing.T) {
 	for plain, text := range map[string]string{"the events": "delete the events", "notes": "delete notes"} {
 		require.Less(t, odds(confidenceOf(t, x, text)), odds(confidenceOf(t, x, plain))/10, text)
 	}
+}
+
+// Who asks to delete or to read something is hardly served by a tool that does something else with it.
+func TestConfidence_FallsForAnotherOperation(t *testing.T) {
+	docs := func(verb string) []keyword.Doc {
+		return []keyword.Doc{{Name: "channel_" + verb, Description: "A channel of the team chat."}, {Name: "other", Description: "x"}}
+	}
+	for text, verbs := range map[string][2]string{
+		"delete the channel of the team chat": {"purge", "post"},
+		"删掉团队聊天的频道":                           {"purge", "post"},
+		"show the channel of the team chat":   {"peek", "purge"},
+	} {
+		same, other := New(allWords(), docs(verbs[0])), New(allWords(), docs(verbs[1]))
+		require.Greater(t, odds(confidenceOf(t, same, text)), 2*odds(confidenceOf(t, other, text)), text)
+	}
+	require.InDelta(t, 1, operationFactor(operations.Unknown, operations.Delete), 0)
+	require.InDelta(t, 1, operationFactor(operations.Delete, operations.Unknown), 0)
+}
+
+// Several words that no tool has in any language count once.
+func TestConfidence_ForeignWordsCountOnce(t *testing.T) {
+	q := func(text string) float64 { return parsed(desk(), text).foreign }
+	require.Positive(t, q("音乐邮件"))
+	require.InDelta(t, q("音乐邮件"), q("音乐歌曲邮件"), 1e-9)
+	require.Zero(t, q("邮件"))
 }
 
 // A word by which a tool is found counts, though no tool has it.

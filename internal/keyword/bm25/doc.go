@@ -46,7 +46,7 @@
 // among the first five. Among the first five, an answer that does what the request asks for (reads,
 // creates, updates or deletes; package operations) stands before one that does something else and has a
 // similar score, one whose name has the direction of the request (to_roman) before one that is the same but for
-// the opposite direction, and a deprecated tool behind others with similar scores.
+// the opposite direction, and a deprecated tool behind others with similar scores and behind its replacement.
 //
 // Package analysis makes words of text and knows what stands for them, and package
 // postings where documents have them; this package parses queries and scores documents. The

@@ -9,25 +9,30 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 const (
 	nameEvidence   = 1   // for a name whose every word is in the query
-	serverEvidence = 0.6 // for a document whose server the query names
-	// clauseEvidence is what one clause says on its own, relative to a whole query that says it: a
-	// request of several acts is meant for a tool that does one of them.
-	clauseEvidence = 0.6
+	serverEvidence = 0.3 // for a document whose server the query names: most requests that it cannot serve do so as well
+)
+
+// A document whose operation is known and is not the requested one is probably not meant: who asks to delete a
+// channel is not served by the tools that list channels and create them. The factors are for its evidence. A request
+// to read says less, as many words for reading are used otherwise. Their logarithms times calibration.Evidence, -2 and
+// -1, are about what fits over the tuning halves give for the two cases.
+const (
+	otherThanWrite = 0.55
+	otherThanRead  = 0.75
 )
 
 // calibration was fitted to the requests of command confidence and to the tuning halves of all pairs of languages
 // that `make recall` lists, together.
-var calibration = keyword.Calibration{Evidence: 3.3, Size: -8.2, Length: -1.7, Offset: 9.3}
+var calibration = keyword.Calibration{Evidence: 3.3, Size: -8.2, Length: -1.7, Offset: 9.5}
 
 const (
-	// fromChineseCaution is for a query that was translated from Chinese: the lists know only some of the words
-	// that English tools may use. intoChineseCaution is for the other direction.
-	fromChineseCaution = 1.3
-	intoChineseCaution = 0.9
+	// translationCaution is for a query that was translated: the lists know only some of the words that tools may use.
+	translationCaution = 1.2
 	// inflection is for Japanese: without its endings and particles a request has few characters, and
 	// another one shares some of them.
 	inflection = -3
@@ -60,7 +65,7 @@ const (
 	breadth  = 0.7
 	// agreement is the exponent of the number of terms that match: one rare word may match by chance, several
 	// hardly do.
-	agreement = 0.58
+	agreement = 0.45
 )
 
 // proof is what the terms of a query say for a document: the scores of their matches, how much
@@ -106,9 +111,23 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 		for _, at := range positions {
 			part.add(proofs[at])
 		}
-		most = max(most, clauseEvidence*part.evidence(rarest))
+		// A request of several acts is meant for a tool that does one of them.
+		most = max(most, part.evidence(rarest))
 	}
-	return most * nameFactor
+	return most * nameFactor * operationFactor(q.operation, acc.operationOf(doc))
+}
+
+// operationFactor is the factor for the evidence of a document with an operation.
+func operationFactor(requested, operation operations.Operation) float64 {
+	switch {
+	case requested == operations.Unknown, operation == operations.Unknown, requested == operation:
+		return 1
+	case requested != operations.Read:
+		return otherThanWrite
+	case operation == operations.Run:
+		return 1 // to run something is how many tools read
+	}
+	return otherThanRead
 }
 
 // proofOf returns what a term says for a document: nothing, if a term before it said the same in another

@@ -116,9 +116,14 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 		acc.explainScore(&e, q, clauses, inner)
 	}
 	for _, c := range acc.choose(q, clauses, neededPlace+1) {
-		if c.doc == inner && c.neededBy > 0 {
+		switch {
+		case c.doc != inner:
+		case c.neededBy > 0:
 			e.Score = c.score
 			e.Factors = append(e.Factors, keyword.Factor{Name: "finds what " + x.NameAt(c.neededBy-1) + " requires", Value: 1})
+		case c.score > e.Score:
+			e.Factors = append(e.Factors, keyword.Factor{Name: "has the direction of the query", Value: c.score / e.Score})
+			e.Score = c.score
 		}
 	}
 	return e

@@ -5,6 +5,7 @@ package bm25
 
 import (
 	"math"
+	"slices"
 
 	"github.com/einolean/einolean/internal/keyword/operations"
 )
@@ -39,11 +40,20 @@ func promote(chosen []scored, mayPass func(c, other scored) bool) {
 // similarToDeprecated is the share of the score of a deprecated tool from which another goes before it.
 const similarToDeprecated = 0.7
 
-// demoteDeprecated moves deprecated tools behind others with similar scores.
-func (acc *accumulator) demoteDeprecated(chosen []scored) {
+// demoteDeprecated moves deprecated tools behind those that replace them, unless the query names them, and behind others
+// with similar scores.
+func (acc *accumulator) demoteDeprecated(q *parsedQuery, chosen []scored) {
+	promote(chosen, func(c, other scored) bool {
+		return acc.isReplacedBy(other.doc, c.doc) && !slices.Contains(q.named, other.doc)
+	})
 	promote(chosen, func(c, other scored) bool {
 		return acc.isDeprecated(other.doc) && !acc.isDeprecated(c.doc) && c.score >= similarToDeprecated*other.score
 	})
+}
+
+func (acc *accumulator) isReplacedBy(deprecated, doc uint32) bool {
+	p := acc.x.PartOfDoc(deprecated)
+	return p.IsReplacedBy(deprecated-p.FirstDoc, acc.x.NameAt(doc))
 }
 
 func (acc *accumulator) isDeprecated(doc uint32) bool {

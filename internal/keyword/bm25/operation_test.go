@@ -65,3 +65,18 @@ func TestSearch_DeprecatedToolsRankBehindSimilarOnes(t *testing.T) {
 	require.Equal(t, "files__show_files", answers(t, New(allWords(), docs), "files of a directory", 1)[0])
 	require.Len(t, answers(t, New(allWords(), docs[:1]), "files of a directory", 1), 1, "it is found if there is no other")
 }
+
+func TestSearch_DeprecatedToolRanksBehindItsReplacement(t *testing.T) {
+	docs := []keyword.Doc{
+		{Name: "desk__list_tickets", Description: "Deprecated, use desk__search_tickets."},
+		{Name: "desk__search_tickets", Description: "Finds requests of customers by state, queue and person who works on them."},
+		{Name: "desk__open_ticket", Description: "Opens a ticket."},
+		{Name: "mail__list_messages", Description: "Lists the messages of a mailbox."},
+	}
+	x := New(allWords(), docs)
+	require.Equal(t, "desk__search_tickets", answers(t, x, "list tickets", 1)[0])
+	require.Equal(t, "desk__list_tickets", answers(t, x, "desk__list_tickets", 1)[0], "the query names it")
+
+	docs[0].Description = "Deprecated, use it for old tickets only."
+	require.Equal(t, "desk__list_tickets", answers(t, New(allWords(), docs), "list tickets", 1)[0], "no replacement is named")
+}

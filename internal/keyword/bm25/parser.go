@@ -51,8 +51,7 @@ type parts struct {
 	clause    int       // the current one
 	inParts   [][]int   // terms of the clauses, also of empty ones
 	clauses   [][]int   // as long as the query
-	foreign   []string  // words that are counted as foreign
-	foreignIn []float64 // the importance of the foreign words in each of them
+	foreignIn []float64 // the importance of a foreign word in each of them
 }
 
 // phrasing is the words of the text, and the phrases among them.
@@ -105,7 +104,6 @@ func (q *queryParser) forget() {
 	clear(q.ignored)
 	clear(q.seen)
 	clear(q.words)
-	clear(q.foreign)
 	terms := q.parsed.terms
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
@@ -213,9 +211,9 @@ func (q *queryParser) readLanguage() {
 func (q *queryParser) caution() float64 {
 	switch {
 	case q.reading == fromChinese:
-		return fromChineseCaution * q.shareUnspaced()
+		return translationCaution * q.shareUnspaced()
 	case q.reading == intoChinese:
-		return intoChineseCaution
+		return translationCaution
 	case q.reading == unspaced && q.language == analysis.Japanese:
 		return inflection
 	}
@@ -279,7 +277,6 @@ func (q *queryParser) findNamed(text string) {
 
 func (q *queryParser) parseRuns() {
 	clear(q.seen)
-	q.foreign = q.foreign[:0]
 	q.reset()
 	q.inParts, q.foreignIn = postings.Grown(q.inParts, len(q.ends)), postings.Grown(q.foreignIn, len(q.ends))
 	for i := range q.inParts {
@@ -370,7 +367,7 @@ func (q *queryParser) parseIdentifier(word analysis.Run, weight float64) {
 // now has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 	stem := q.Stem(word)
-	empty := q.isStop(stem, word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
+	empty := q.isStop(stem, word) && !q.isImperative(word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false
 	}
@@ -813,14 +810,13 @@ func (q *queryParser) isProperName(word string) bool {
 }
 
 // noteForeign notes a word without spaces if it is known, says what the query is about,
-// and no document has it in any language.
+// and no document has it in any language. Several such words count once: the rest of a long request
+// says under what circumstances something is wanted, which no document needs to have.
 func (q *queryParser) noteForeign(word string) {
-	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || slices.Contains(q.foreign, word) || q.IsUsed(word) ||
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || q.IsUsed(word) ||
 		slices.ContainsFunc(q.l.Meanings(word), q.KnowsAny) {
 		return
 	}
 	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))
-	q.parsed.foreign += importance
-	q.foreignIn[q.clause] += importance
-	q.foreign = append(q.foreign, word)
+	q.parsed.foreign, q.foreignIn[q.clause] = importance, importance
 }

@@ -18,8 +18,8 @@ type parsedQuery struct {
 	required [][]uint32
 	// named are the documents whose names are in the text.
 	named []uint32
-	// foreign is the importance of the known words without spaces that no document has in
-	// any language.
+	// foreign is the importance of a known word without spaces that no document has in
+	// any language, 0 if there is none.
 	foreign float64
 	// foreignIn is the same by clause.
 	foreignIn []float64

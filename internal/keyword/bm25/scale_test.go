@@ -16,7 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
 // vocabulary makes n distinct words of one to four syllables, short ones first.
@@ -118,5 +121,30 @@ func BenchmarkScale(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
+	}
+}
+
+// Documents are scored some thousands at once; what one scores does not depend on that.
+func TestSearch_ScoresAddUpInALargeCatalog(t *testing.T) {
+	docs := catalogueOf(scoredAtOnce + 500)
+	whole, parts := New(allWords(), docs), Join(allWords(),
+		postings.Part{Segment: postings.NewSegment(docs[:1000])}, postings.Part{Segment: postings.NewSegment(docs[1000:])})
+	for i, text := range requestsOf(docs, 10) {
+		if i%3 == 0 {
+			text = "+" + text // its first word is required
+		}
+		hits := search(t, whole, text, 0)
+		require.Equal(t, hits, search(t, parts, text, 0), text)
+		for _, h := range hits[:min(len(hits), 50)] {
+			e := whole.Explain(text, h.Doc)
+			score := 0.0
+			for _, term := range e.Terms {
+				score += term.Score
+			}
+			for _, f := range e.Factors {
+				score *= f.Value
+			}
+			require.InEpsilon(t, score, h.Score, 1e-9, text)
+		}
 	}
 }

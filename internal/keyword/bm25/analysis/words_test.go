@@ -83,6 +83,22 @@ func TestListsAreWellFormed(t *testing.T) {
 	}
 }
 
+// What a form or a word of the same meaning says, or another line, is not said again.
+func TestRelatedWords_AreInNoOtherList(t *testing.T) {
+	l, s, seen := allWords(), make(Stemmer), make(map[[2]string]bool)
+	EachLine(allLists(t)["related_en.txt"], func(entry []string) {
+		word := s.Stem(entry[0])
+		for _, text := range entry[1:] {
+			related := s.Stem(text)
+			require.NotEqual(t, word, related, entry)
+			require.NotContains(t, l.Forms(word), related, entry)
+			require.NotContains(t, l.Equivalents(word), related, entry)
+			require.False(t, seen[[2]string{word, related}], "twice: %q", entry)
+			seen[[2]string{word, related}] = true
+		}
+	})
+}
+
 func TestPhrasesAreWellFormed(t *testing.T) {
 	for first, phrases := range allWords().phrases {
 		for _, p := range phrases {

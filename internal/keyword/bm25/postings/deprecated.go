@@ -6,6 +6,7 @@ package postings
 import (
 	"strings"
 
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -37,4 +38,34 @@ func isDeprecated(description string) bool {
 		return !strings.HasSuffix(before, "not ") && !strings.Contains(before, " a ") && !strings.Contains(before, "list")
 	}
 	return false
+}
+
+// hasName reports whether a text has the name of a tool, with or without its server. Without it, a name of one word may
+// be any word of the text, and does not count.
+func hasName(text, name string) bool {
+	if hasWord(text, name) {
+		return true
+	}
+	_, short, ok := strings.Cut(name, "__")
+	return ok && strings.ContainsAny(short, "_-") && hasWord(text, short)
+}
+
+// hasWord reports whether a word stands in a text and is no part of a longer name.
+func hasWord(text, word string) bool {
+	for rest := text; word != ""; {
+		at := strings.Index(rest, word)
+		if at < 0 {
+			return false
+		}
+		end := at + len(word)
+		if (at == 0 || !isNameByte(rest[at-1])) && (end == len(rest) || !isNameByte(rest[end])) {
+			return true
+		}
+		rest = rest[end:]
+	}
+	return false
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '-' || analysis.IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

@@ -26,3 +26,18 @@ func TestIsDeprecated_OnlyTheToolItself(t *testing.T) {
 		require.Equal(t, want, isDeprecated(text), "%q", text)
 	}
 }
+
+func TestHasName_WholeNamesOnly(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Deprecated, use desk__search_tickets.":  true,
+		"Deprecated: use `search_tickets`":       true,
+		"[deprecated] search_tickets_v2 instead": false,
+		"Deprecated, old_search_tickets is new":  false,
+		"Deprecated, search for tickets":         false,
+	} {
+		require.Equal(t, want, hasName(text, "desk__search_tickets"), text)
+	}
+	require.False(t, hasName("Deprecated: search instead", "desk__search"), "it may be any word")
+	require.True(t, hasName("Deprecated: desk__search instead", "desk__search"))
+	require.False(t, hasName("", "desk__search"))
+}

@@ -43,7 +43,7 @@ type Segment struct {
 	needs      lists    // by document: tokens of what it needs the id of
 
 	operations []operations.Operation // by document: what it does
-	deprecated names.Set              // documents that say so
+	deprecated map[uint32]string      // by document that says so: the beginning of its description
 	directions map[uint32]Direction   // by document: that of its name
 }
 
@@ -108,7 +108,13 @@ func (s *Segment) DirectionOf(doc uint32) (d Direction, ok bool) {
 }
 
 // IsDeprecated reports whether the description of a document begins by saying that it is deprecated.
-func (s *Segment) IsDeprecated(doc uint32) bool { return s.deprecated.Has(doc) }
+func (s *Segment) IsDeprecated(doc uint32) bool {
+	_, ok := s.deprecated[doc]
+	return ok
+}
+
+// IsReplacedBy reports whether the description of a deprecated document begins by naming a tool.
+func (s *Segment) IsReplacedBy(doc uint32, tool string) bool { return hasName(s.deprecated[doc], tool) }
 
 // NoToken is the number of no token.
 const NoToken = math.MaxUint32
@@ -249,7 +255,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			needs:      newLists(len(docs)),
 
 			operations: make([]operations.Operation, len(docs)),
-			deprecated: names.NewSet(len(docs)),
+			deprecated: make(map[uint32]string),
 			directions: make(map[uint32]Direction),
 		},
 		stemmer: make(analysis.Stemmer),
@@ -266,7 +272,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 		b.s.directions[doc] = direction
 	}
 	if isDeprecated(d.Description) {
-		b.s.deprecated.Add(doc)
+		b.s.deprecated[doc] = strings.Clone(names.Clip(strings.TrimSpace(d.Description), maxOpeningBytes))
 	}
 	b.countText(doc, fieldName, names.Clip(name, maxNameBytes))
 	nameTokens := &b.s.nameTokens
