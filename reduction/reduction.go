@@ -92,9 +92,18 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if !m.settings.mayClear {
 		return ctx, state, nil
 	}
-	out, err := m.reduce(ctx, state)
+	counted := withoutSlots(ctx, state)
+	out, err := m.reduce(ctx, counted)
 	if err != nil {
 		return ctx, state, err
+	}
+	switch {
+	case out == counted:
+		out = state
+	case counted != state:
+		next := *out
+		next.ToolInfos = state.ToolInfos
+		out = &next
 	}
 	if out == state || m.settings.cfg.ClearPostProcess == nil {
 		return ctx, out, nil
@@ -104,6 +113,19 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, err
 	}
 	return next, out, nil
+}
+
+// withoutSlots returns a state without the tools that only stand for hidden ones: no request has them.
+func withoutSlots[M adk.MessageType](
+	ctx context.Context, state *adk.TypedChatModelAgentState[M],
+) *adk.TypedChatModelAgentState[M] {
+	infos := einorun.WithoutSlots(ctx, state.ToolInfos)
+	if len(infos) == len(state.ToolInfos) {
+		return state
+	}
+	next := *state
+	next.ToolInfos = infos
+	return &next
 }
 
 // inCallOrder returns a state with the results of each batch in the order of its calls.

@@ -168,6 +168,16 @@ func (s *Slots) UnbindableTools(tools *catalog.Set) (names []string) {
 	return names
 }
 
+// Remove returns a list without the infos of all slots that Eino put into it.
+func (s *Slots) Remove(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	infos = s.RemoveBound(infos)
+	isUnused := func(info *schema.ToolInfo) bool { return info != nil && IsUnusedName(info.Name) }
+	if !slices.ContainsFunc(infos, isUnused) {
+		return infos
+	}
+	return slices.DeleteFunc(slices.Clone(infos), isUnused)
+}
+
 // slot is a tool that stands for a hidden one.
 type slot struct {
 	slots       *Slots
