@@ -130,7 +130,7 @@ var inNewWords = map[string][]string{
 	},
 }
 
-func TestASearchInNewWordsStaysInItsAllocationBudget(t *testing.T) {
+func TestSearch_UnseenWordsStayWithinAllocationBudget(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which does so, too
 	for n, runs := range map[int]int{1_000: 20, 10_000: 10, 100_000: 2} {
@@ -171,7 +171,7 @@ func TestASearchInNewWordsStaysInItsAllocationBudget(t *testing.T) {
 	}
 }
 
-func TestSearchStaysInItsAllocationBudget(t *testing.T) {
+func TestSearch_StaysWithinAllocationBudget(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	docs := catalogueOf(1000)
 	x := New(allWords(), docs)

@@ -26,8 +26,8 @@ func confidenceOf(t *testing.T, x *Index, text string) float64 {
 	return hits[0].Confidence
 }
 
-// Three tools are enough to tell what they do from what they do not.
-func TestConfidenceOfAFewTools(t *testing.T) {
+// Three tools are enough to tell requests that they serve from others.
+func TestConfidence_ThreeToolsSuffice(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "send_mail", Description: "Sends an e-mail to one or more people."},
 		{Name: "list_issues", Description: "Lists the open issues of a repository."},
@@ -43,7 +43,7 @@ func TestConfidenceOfAFewTools(t *testing.T) {
 	}
 }
 
-func TestConfidenceKeepsToItsLaws(t *testing.T) {
+func TestConfidence_InvariantsHold(t *testing.T) {
 	rng := newRand(t)
 	for range 200 {
 		docs := randomDocs(rng, 1+rng.IntN(20))
@@ -69,7 +69,7 @@ func TestConfidenceKeepsToItsLaws(t *testing.T) {
 	}
 }
 
-func TestWhatAQueryNamesIsCertain(t *testing.T) {
+func TestConfidence_NamedToolIsCertain(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "send_mail", Description: "Sends."}, {Name: "send_parcel", Description: "Sends."}})
 	hits, err := x.Search(context.Background(), "please call send_parcel", 0)
 	require.NoError(t, err)
@@ -92,8 +92,8 @@ func desk() *Index {
 
 func odds(p float64) float64 { return p / (1 - p) }
 
-// Dates, numbers, names and talk are values and manners: they say nothing against a tool.
-func TestValuesCostNoConfidence(t *testing.T) {
+// Dates, numbers, names and small talk do not lower the confidence of a tool.
+func TestConfidence_IgnoresValuesAndSmallTalk(t *testing.T) {
 	x := desk()
 	for plain, text := range map[string]string{
 		"cancel my appointment": "Hello, can you please cancel my appointment on March 14th 2023 at 10:30 am with Quentin Abernathy?",
@@ -104,8 +104,8 @@ func TestValuesCostNoConfidence(t *testing.T) {
 	}
 }
 
-// A quotation that is all of a query holds no value.
-func TestAQuotedQueryIsAsSureAsAPlainOne(t *testing.T) {
+// Quotes around a whole query do not make it a value.
+func TestConfidence_QuotedQueryEqualsPlainQuery(t *testing.T) {
 	x := desk()
 	plain := "Which appointments does my calendar have next week? Also, send a mail to my doctor"
 	for _, quoted := range []string{`"` + plain + `"`, "  “" + plain + "”\n", "「" + plain + "」"} {
@@ -114,15 +114,15 @@ func TestAQuotedQueryIsAsSureAsAPlainOne(t *testing.T) {
 	require.NotEqual(t, confidenceOf(t, x, `notes`), confidenceOf(t, x, `search "notes"`))
 }
 
-// "Look for" says as little as "find" does.
-func TestPhrasesSayWhatTheirMeaningSays(t *testing.T) {
+// "Look for" counts as little as "find".
+func TestConfidence_PhraseCountsLikeItsMeaning(t *testing.T) {
 	x := desk()
 	require.InDelta(t, confidenceOf(t, x, "find an appointment"), confidenceOf(t, x, "look for an appointment"), .1)
 	require.InDelta(t, confidenceOf(t, x, "the current appointment"), confidenceOf(t, x, "the appointment right now"), .1)
 }
 
-// Who names the server of a tool asks for one of its tools.
-func TestANamedServerIsEvidence(t *testing.T) {
+// A query that names a server raises the confidence of its tools.
+func TestConfidence_NamedServerIsEvidence(t *testing.T) {
 	docs := []keyword.Doc{
 		{Name: "set_priority", Server: "linear-app", Description: "Sets the priority of an issue."},
 		{Name: "list_events", Server: "calendar", Description: "Lists the events of an application."},
@@ -133,8 +133,8 @@ func TestANamedServerIsEvidence(t *testing.T) {
 	require.Greater(t, odds(named), 2*odds(confidenceOf(t, New(allWords(), docs), "linear app priority umbrella")))
 }
 
-// A long description has a word of any request by chance.
-func TestLongDescriptionsAreLessSure(t *testing.T) {
+// A long description matches words of any request by chance.
+func TestConfidence_LowerForLongDescriptions(t *testing.T) {
 	long := []keyword.Doc{{Name: "a", Description: "Merges parcels."}, {Name: "b", Description: "Other."}}
 	for i := range long {
 		long[i].Description += strings.Repeat(" This talks of what else there is to say.", 20)
@@ -150,8 +150,8 @@ func TestLongDescriptionsAreLessSure(t *testing.T) {
 	}
 }
 
-// A word that no tool has, and that is no value, says that the query is about something else.
-func TestWordsThatNoToolHasCostConfidence(t *testing.T) {
+// A word that no tool has, and that is not a value, is evidence that the query is about something else.
+func TestConfidence_FallsForUnknownWords(t *testing.T) {
 	x := desk()
 	for plain, text := range map[string]string{
 		"list events":  "list kubernetes events",
@@ -163,14 +163,14 @@ func TestWordsThatNoToolHasCostConfidence(t *testing.T) {
 	}
 }
 
-// What every tool does tells less than what only some do.
-func TestCommonVerbsTellLittle(t *testing.T) {
+// A verb that most tools share counts less than a rare one.
+func TestConfidence_CommonVerbsCountLittle(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "get", Description: "x"}, {Name: "merge", Description: "x"}, {Name: "other", Description: "y"}})
 	require.Less(t, confidenceOf(t, x, "get parcel"), confidenceOf(t, x, "merge parcel"))
 }
 
-// That a tool does something else with what the query is about says that another is meant.
-func TestACommonVerbThatAToolLacksCostsConfidence(t *testing.T) {
+// A tool for another operation on the same objects is unlikely to be the one that is meant.
+func TestConfidence_FallsForMissingCommonVerb(t *testing.T) {
 	x := desk()
 	for plain, text := range map[string]string{"the events": "delete the events", "notes": "delete notes"} {
 		require.Less(t, odds(confidenceOf(t, x, text)), odds(confidenceOf(t, x, plain))/10, text)
@@ -202,14 +202,14 @@ func TestConfidence_ForeignWordsCountOnce(t *testing.T) {
 	require.Zero(t, q("邮件"))
 }
 
-// A word by which a tool is found counts, though no tool has it.
-func TestAnotherFormOfAWordIsEnough(t *testing.T) {
+// A word that matches by another form counts, although no tool has it as it is written.
+func TestConfidence_OtherWordFormSuffices(t *testing.T) {
 	require.Greater(t, confidenceOf(t, desk(), "email"), .9)
 }
 
-// Characters that are no words cost little where the tools are in another language, and words that
-// are foreign cost much. Where the tools are Chinese themselves, characters that none has cost much.
-func TestWhatCharactersCost(t *testing.T) {
+// If the tools are described in another language, characters that form no word cost little, and words
+// that no tool has cost much. If the tools are Chinese, characters that none of them has cost much.
+func TestConfidence_UnknownCharactersCostByLanguage(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
@@ -222,8 +222,8 @@ func TestWhatCharactersCost(t *testing.T) {
 	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/50)
 }
 
-// Two neighbours that belong to different words are no word: that no tool has them costs nothing.
-func TestNeighboursAcrossWordsCostNothing(t *testing.T) {
+// Two adjacent characters of different words are no word: it costs nothing if no tool has them.
+func TestParse_MarksPairsAcrossWords(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
@@ -241,8 +241,8 @@ func TestNeighboursAcrossWordsCostNothing(t *testing.T) {
 	}
 }
 
-// Words that are alike only tell less than they score.
-func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
+// Words that are only related count less for the confidence than for the score.
+func TestMatchOf_RelatedWordsCountLessThanTheyScore(t *testing.T) {
 	for _, c := range []struct {
 		text, word, relation string
 		less                 bool
@@ -267,7 +267,7 @@ func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
 	}
 }
 
-func TestNamesAreWrittenWithCapitals(t *testing.T) {
+func TestParse_CapitalizedWordIsProperName(t *testing.T) {
 	x := desk()
 	acc := x.accumulator()
 	defer acc.release()

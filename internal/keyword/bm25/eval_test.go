@@ -75,7 +75,7 @@ var leastRecall = map[string]float64{
 	"acebench_zh/queries": .93,
 }
 
-func TestRecall(t *testing.T) {
+func TestSearch_RecallOnGradedQueries(t *testing.T) {
 	dir := os.Getenv("EINOLEAN_DATA")
 	if dir == "" {
 		t.Skip("EINOLEAN_DATA names no directory with graded queries")

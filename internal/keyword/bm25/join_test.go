@@ -63,11 +63,11 @@ func misspelt(rng *rand.Rand, text string) string {
 	return text[:at] + text[min(len(text), at+1+rng.IntN(2)):]
 }
 
-// The answers of an index do not tell in which segments its documents are, and what else is
-// in these.
+// The results of an index do not depend on the segments that hold its documents, nor on what else
+// these hold.
 //
 //claim:store-18
-func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
+func TestJoin_AnswersLikeOneIndexOfItsDocuments(t *testing.T) {
 	rng := newRand(t)
 	tools := slices.Concat(library(400), catalogueOf(400))
 	for round := range race.Cases(150) {
@@ -96,7 +96,7 @@ func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 
 // A query that names a server prefers its tools, however the name is written, and only if it has
 // every word of it.
-func TestTheServerThatAQueryNames(t *testing.T) {
+func TestSearch_PrefersNamedServer(t *testing.T) {
 	docs := []keyword.Doc{
 		{Name: "write_list", Server: "google-calendar", Description: "Changes entries."},
 		{Name: "write_list", Server: "filesystem", Description: "Changes entries."},

@@ -14,7 +14,7 @@ import (
 
 const German analysis.Language = "German"
 
-func TestTheLanguageOfACatalogueIsThatOfMostDescriptions(t *testing.T) {
+func TestLanguage_IsThatOfMostDescriptions(t *testing.T) {
 	english := []keyword.Doc{{Name: "a", Description: "Sends a message to the team."}, {Name: "b", Description: "Lists the open issues of a project."}}
 	chinese := []keyword.Doc{{Name: "a", Description: "给团队发送消息的工具"}, {Name: "b", Description: "列出项目的问题"}}
 	german := []keyword.Doc{{Name: "a", Description: "Sendet eine Nachricht an das Team."}, {Name: "b", Description: "Listet die offenen Punkte eines Projekts."}}
@@ -26,13 +26,13 @@ func TestTheLanguageOfACatalogueIsThatOfMostDescriptions(t *testing.T) {
 	require.Empty(t, New(allWords(), nil).Language())
 }
 
-func TestAPartedVerbFindsWhatTheVerbDoes(t *testing.T) {
+func TestSearch_SeparatedChineseVerbMatches(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "screenshot", Description: "Captures the screen."}, {Name: "list", Description: "Lists the files of a folder."}})
 	require.Equal(t, []string{"screenshot"}, answers(t, x, "帮我截个屏", 1))
 }
 
-// What cannot be read is not evidence that nothing fits, in whatever language it is asked.
-func TestARequestInAnotherLanguageIsNotRefusedForIt(t *testing.T) {
+// Words of another language than that of the tools are no evidence that no tool matches.
+func TestConfidence_QueryInOtherLanguageIsNotRejected(t *testing.T) {
 	german := New(allWords(), []keyword.Doc{
 		{Name: "phone__send_sms", Server: "phone", Description: "Sendet eine SMS an einen Kontakt oder eine Telefonnummer."},
 		{Name: "calendar__create_event", Server: "calendar", Description: "Trägt einen Termin in den Kalender ein."},

@@ -19,7 +19,7 @@ import (
 )
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.
-func TestLimitsOfQueries(t *testing.T) {
+func TestParse_Limits(t *testing.T) {
 	x := New(allWords(), toolbox)
 	parse := func(text string) parsedQuery { return parsed(x, text) }
 	repeat := func(n int, format string) string {
@@ -80,8 +80,8 @@ func misspelled(n int) string {
 	return strings.Join(words, " ")
 }
 
-// A document scores what the formula says.
-func TestScoreOfATerm(t *testing.T) {
+// The score of a term is that of the BM25F formula.
+func TestSearch_TermScoreFollowsFormula(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "alpha beta", Description: "beta gamma gamma", Params: []keyword.Param{{Name: "beta", Description: "beta delta", Enum: []string{"beta", "x"}}}, Server: "beta"},
 		{Name: "beta", Description: "one two three four five"},
@@ -112,9 +112,9 @@ func TestScoreOfATerm(t *testing.T) {
 	require.Equal(t, "name", joined.Fields())
 }
 
-// The parts of a score: the share of the name that is mentioned, and the share of the
+// The factors of a score: the share of the name that is mentioned, and the share of the
 // query that is answered.
-func TestScoreOfADocument(t *testing.T) {
+func TestSearch_DocumentScoreFollowsFormula(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "zorb quix"}, {Name: "x", Description: "zorb"}, {Name: "y", Description: "quix"}, {Name: "z", Description: "vlim"}})
 	score := func(text string, doc int) float64 {
 		hits, err := x.Search(context.Background(), text, 0)
@@ -139,7 +139,7 @@ func TestScoreOfADocument(t *testing.T) {
 
 // Candidates of one server give way to nearly equal ones of other servers, and those
 // for an answered clause to those for an open one.
-func TestDiversify(t *testing.T) {
+func TestPlaces_SpreadOverServersAndClauses(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
 	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
 		candidates := x.accumulator().newBest(len(scores))
@@ -164,8 +164,8 @@ func TestDiversify(t *testing.T) {
 	require.Zero(t, bonus(clauses, 1))
 }
 
-// The limits that users are told of.
-func TestLimitsAreAsDocumented(t *testing.T) {
+// The limits that are documented for users.
+func TestLimits_AreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{32 << 10, 256, 32, 32, 64}, []int{maxQueryBytes, maxTerms, maxTypos, maxRequired, maxNamed})
 	require.Equal(t, []int{6, 16, 200, 4}, []int{minClause, maxClauses, maxQuoted, maxPhraseGap})
 	require.Equal(t, []int{64, 64, 32}, []int{clauseHits, spare, maxDiversified})

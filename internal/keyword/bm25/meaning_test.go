@@ -28,7 +28,7 @@ func meaning(x *Index, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestMeaningOfQueries(t *testing.T) {
+func TestParse_ExpandsTerms(t *testing.T) {
 	for _, c := range []struct{ names, query, want string }{
 		{"mail", "mail", "mail 1: equals mail 1"},
 		{"mail", "mails", "mail 1: equals mail 1"},

@@ -31,7 +31,7 @@ func chatTools() []keyword.Doc {
 	return docs
 }
 
-func TestWhatAnAnswerRequiresIsFound(t *testing.T) {
+func TestSearch_AddsToolThatFindsRequiredID(t *testing.T) {
 	x := New(allWords(), chatTools())
 	found := search(t, x, "post a message", 5)
 	require.Len(t, found, 5)
@@ -48,8 +48,8 @@ func TestWhatAnAnswerRequiresIsFound(t *testing.T) {
 	require.NotContains(t, answers(t, x, "post a message", 4), "chat__list_channels", "one of five places at the most")
 }
 
-// The answers are those of one list, whatever is wanted of it and however the documents are split.
-func TestWhatIsRequiredKeepsItsPlace(t *testing.T) {
+// A limit returns the start of the same list, and splitting the documents does not change it.
+func TestSearch_LimitReturnsStartOfAllResults(t *testing.T) {
 	docs := chatTools()
 	x := New(allWords(), docs)
 	for _, text := range []string{"post a message", "post message chat", "message", "quote", "post"} {
@@ -65,8 +65,8 @@ func TestWhatIsRequiredKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// Words of a query that the answers so far leave open get a place.
-func TestEachActOfAQueryGetsAPlace(t *testing.T) {
+// A tool that answers words that the other results leave open gets a place.
+func TestSearch_UnansweredWordsGetAPlace(t *testing.T) {
 	docs := []keyword.Doc{{Name: "mail__send_letter", Description: "Sends a letter."}, {Name: "weather__now", Description: "The sky above a place at present."}}
 	for _, name := range []string{"create", "list", "cancel", "capture", "export", "split"} {
 		docs = append(docs, keyword.Doc{Name: "pay__" + name + "_refund_payment", Description: "Refund payment: " + name + "."})
@@ -78,7 +78,7 @@ func TestEachActOfAQueryGetsAPlace(t *testing.T) {
 	}
 }
 
-func TestTwoWordsAreOneOfTheCatalogue(t *testing.T) {
+func TestSearch_MatchesJoinedAndSplitWords(t *testing.T) {
 	docs := []keyword.Doc{
 		{Name: "filesystem__read", Description: "Reads."}, {Name: "time-zone__now", Description: "Now."}, {Name: "x", Params: []keyword.Param{{Name: "user_name"}}},
 		{Name: "drive__read_file", Description: "Reads a file."}, {Name: "os__system_info", Description: "About the system."}, {Name: "clock__hands", Description: "A zone."},
@@ -94,8 +94,8 @@ func TestTwoWordsAreOneOfTheCatalogue(t *testing.T) {
 	}
 }
 
-// Each word without spaces is required, not one of them.
-func TestEveryChineseWordOfARequiredFieldIsRequired(t *testing.T) {
+// A plus requires every word of a text without spaces, not just one of them.
+func TestSearch_PlusRequiresEveryChineseWord(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "a", Description: "查询天气"}, {Name: "b", Description: "查询快递"}, {Name: "c", Description: "天气不好时快递的查询"},
 		{Name: "d", Description: "query the weather"}, {Name: "e", Description: "query the weather of a delivery"},
@@ -107,8 +107,8 @@ func TestEveryChineseWordOfARequiredFieldIsRequired(t *testing.T) {
 	}
 }
 
-// What cannot take one of the places that are wanted is left out early, which no answer shows.
-func TestALimitCutsTheAnswersAndNoMore(t *testing.T) {
+// Documents that cannot reach a place within the limit are skipped early, without effect on the results.
+func TestSearch_PruningChangesNoResults(t *testing.T) {
 	rng := newRand(t)
 	words := strings.Fields("parcel kite umbrella violin garden planet bridge candle")
 	for range 60 {

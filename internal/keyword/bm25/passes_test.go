@@ -30,9 +30,9 @@ func (c *endsAt) Err() error {
 	return nil
 }
 
-// A search looks at its context before each term of the query and of each clause, and
-// wherever it ends, its error is all that is returned and the next search is a new one.
-func TestASearchEndsWithItsContextWhereverItIs(t *testing.T) {
+// A search checks its context before each term of the query and of each clause. Wherever the context ends,
+// only its error is returned, and the next search is not affected.
+func TestSearch_StopsAtEveryContextCheck(t *testing.T) {
 	for text, looks := range map[string]int{
 		"":                                  1,
 		"mail":                              1 + 1,
@@ -55,8 +55,8 @@ func TestASearchEndsWithItsContextWhereverItIs(t *testing.T) {
 	}
 }
 
-// A query of stop words alone is read a second time, like a first one.
-func TestTheSecondPassStartsAfresh(t *testing.T) {
+// A query of stop words alone is parsed a second time, without state of the first pass.
+func TestParse_SecondPassStartsAfresh(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "of", Description: "of"}, {Name: "the", Description: "the"}, {Name: "then", Description: "of the then"}})
 	parse := func(text string) parsedQuery { return parsed(x, text) }
 	describe := func(q parsedQuery) string {
@@ -82,8 +82,8 @@ func TestTheSecondPassStartsAfresh(t *testing.T) {
 	require.True(t, parse("+the").terms[0].required)
 }
 
-// What does not answer a query is explained by its terms alone.
-func TestNothingMatchesIsExplained(t *testing.T) {
+// The explanation of a document that does not match has the terms of the query alone.
+func TestExplain_DocumentsThatDoNotMatch(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "mail"}, {Name: "weather"}})
 	for text, want := range map[string]keyword.Explanation{
 		"":        {Name: "mail"},
@@ -105,8 +105,8 @@ func TestNothingMatchesIsExplained(t *testing.T) {
 	require.InDelta(t, math.Sqrt(a/(a+b)), e.Factors[1].Value, 1e-12)
 }
 
-// On each side of the limits that are not of documents or queries.
-func TestLimitsOfClauses(t *testing.T) {
+// Each limit of clauses and addresses has a text on either side of it.
+func TestAppendClauseEnds_Limits(t *testing.T) {
 	for text, want := range map[string]int{"abcdef. bcdef; x": 3, "abcdef. cdef; x": 2, "abcdef.\nbcdef; x": 2, "abcde. x": 1, "abcdef.": 2, "abcdef.b; x": 2} {
 		require.Len(t, appendClauseEnds(nil, text), want, "%q", text)
 	}
@@ -118,9 +118,9 @@ func TestLimitsOfClauses(t *testing.T) {
 	}
 }
 
-// What a term matters: its rarity, half of the greatest rarity if no document has it,
-// and of a phrase that of its meaning.
-func TestImportanceOfTerms(t *testing.T) {
+// The importance of a term is its rarity, half of the greatest rarity if no document has it,
+// and that of its meaning for a phrase.
+func TestParse_ImportanceOfTerms(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
 	rarity := func(token string) float64 { return rarity(x, token) }
 	unknown := float64(float32(postings.IDF(0, x.Len()))) / 2
@@ -142,8 +142,8 @@ func TestImportanceOfTerms(t *testing.T) {
 	}
 }
 
-// Two words are also one where a single character is between them, and no more.
-func TestOnlyNeighboursAreJoined(t *testing.T) {
+// Two words are also read as one if exactly one character separates them.
+func TestParse_JoinsOnlyAdjacentWords(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Description: "xyzqv"}})
 	for text, want := range map[string]bool{"xy zqv": true, "xy-zqv": true, "xy  zqv": false, "xy, zqv": false, "xy the zqv": false, "xy 天 zqv": false} {
 		joined := 0
@@ -158,9 +158,9 @@ func TestOnlyNeighboursAreJoined(t *testing.T) {
 	}
 }
 
-// A word without spaces that is required is found by its pairs of characters and its
-// meaning, and by single characters where there is nothing else.
-func TestTokensOfARequiredWord(t *testing.T) {
+// A required word of a script without spaces matches by its pairs of characters and its
+// meaning, and by single characters if there is nothing else.
+func TestAppendTokensOf_RequiredUnspacedWord(t *testing.T) {
 	for _, c := range []struct{ description, word, want string }{
 		{"天气", "天气", "天气"},
 		{"天 气", "天气", "天 气"},

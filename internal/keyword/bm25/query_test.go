@@ -21,7 +21,7 @@ func clausesOf(text string) (clauses []string) {
 	return clauses
 }
 
-func TestClausesOfAQuery(t *testing.T) {
+func TestAppendClauseEnds_SplitsQuery(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                                 1,
 		"send mail":                        1,
@@ -39,7 +39,7 @@ func TestClausesOfAQuery(t *testing.T) {
 	}
 }
 
-func TestValuesInAQuery(t *testing.T) {
+func TestAppendValueSpans_FindsQuotesAndAddresses(t *testing.T) {
 	for text, want := range map[string][]string{
 		"send mail":                                nil,
 		`play "Hey Jude" now`:                      {`"Hey Jude"`},
@@ -59,7 +59,7 @@ func TestValuesInAQuery(t *testing.T) {
 	}
 }
 
-func TestPolitenessAloneIsAnswered(t *testing.T) {
+func TestSearch_PolitenessMatchesOnlyAlone(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
 	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
 	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
@@ -74,7 +74,7 @@ var phraseDocs = []keyword.Doc{
 	{Name: "rotate_log", Description: "Turn a log over."},
 }
 
-func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
+func TestSearch_PhrasesHaveTheirOwnMeaning(t *testing.T) {
 	x := New(allWords(), phraseDocs)
 	for text, want := range map[string]string{
 		"set up a meeting":                  "create_meeting",
@@ -90,7 +90,7 @@ func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
 	}
 }
 
-func TestPhrasesInAText(t *testing.T) {
+func TestParse_FindsPhrases(t *testing.T) {
 	x := New(allWords(), phraseDocs)
 	for text, want := range map[string][]string{
 		"":                         nil,
@@ -113,7 +113,7 @@ func TestPhrasesInAText(t *testing.T) {
 	}
 }
 
-func TestOppositesAreNotOffered(t *testing.T) {
+func TestSearch_OppositesDoNotMatch(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "delete_file"}, {Name: "activate_user"}, {Name: "subscribe_list"}, {Name: "connect_socket"}, {Name: "description"},
 	})
@@ -124,7 +124,7 @@ func TestOppositesAreNotOffered(t *testing.T) {
 	require.Equal(t, []string{"description"}, answers(t, x, "descriptions", 0))
 }
 
-func TestAnIdentifierFindsTheParameter(t *testing.T) {
+func TestSearch_IdentifierMatchesParameterName(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "a", Description: "Due date. The date when it is due."},
 		{Name: "b", Params: []keyword.Param{{Name: "date"}, {Name: "due"}}},
@@ -133,8 +133,8 @@ func TestAnIdentifierFindsTheParameter(t *testing.T) {
 	require.Equal(t, []string{"c"}, answers(t, x, "due_date", 1))
 }
 
-// An explanation has the words of the query as they are written, and not their stems.
-func TestExplanationsHaveTheWordsOfTheQuery(t *testing.T) {
+// An explanation shows the words of the query as they are written, not their stems.
+func TestExplain_ShowsQueryWordsUnstemmed(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "create_invoices", Description: "Creates invoices for companies. 天气"}, {Name: "weather", Description: "Weather of cities"}})
 	terms := func(text string, doc int) (words []string) {
 		for _, term := range x.Explain(text, doc).Terms {

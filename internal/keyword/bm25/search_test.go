@@ -56,7 +56,7 @@ func answers(t testing.TB, x *Index, text string, limit int) (names []string) {
 	return names
 }
 
-func TestUnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
+func TestSearch_FindsToolsByFreeText(t *testing.T) {
 	x := New(allWords(), toolbox)
 	for text, want := range map[string]string{
 		"convert time zone":             "time__convert_time_zone",
@@ -106,14 +106,14 @@ func TestUnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
 	}
 }
 
-func TestAnswersEveryPartOfAQuery(t *testing.T) {
+func TestSearch_AnswersEveryClause(t *testing.T) {
 	x := New(allWords(), toolbox)
 	text := "I need the median of these numbers. Then send an email to Bob, and then delete the file notes.txt! What is the exchange rate?"
 	require.ElementsMatch(t, []string{"stats__median", "mail__send", "files__delete_file", "bank__exchange_rate"},
 		answers(t, x, text, 4))
 }
 
-func TestRequiresWhatHasAPlus(t *testing.T) {
+func TestSearch_PlusRequiresWord(t *testing.T) {
 	x := New(allWords(), toolbox)
 	require.Equal(t, []string{"linear__create_issue"}, answers(t, x, "create issue +linear", 0))
 	require.Equal(t, []string{"github__create_issue", "linear__create_issue"}, answers(t, x, "+create-issue github", 0))
@@ -126,7 +126,7 @@ func TestRequiresWhatHasAPlus(t *testing.T) {
 	require.Equal(t, []string{"a"}, answers(t, nonlinear, "+linear systems", 0), "not inside a word")
 }
 
-func TestPutsFirstWhatIsCalledByItsName(t *testing.T) {
+func TestSearch_ExactNameRanksFirst(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
 	for _, name := range []string{"get_prices", "get_price", "getPrice"} {
 		require.Equal(t, []string{name}, answers(t, x, name, 1))
@@ -135,7 +135,7 @@ func TestPutsFirstWhatIsCalledByItsName(t *testing.T) {
 	require.Equal(t, []string{"set_time"}, answers(t, x, "set time", 1), "a word is not a name")
 }
 
-func TestSpreadsEqualAnswersOverServers(t *testing.T) {
+func TestSearch_SpreadsEqualResultsOverServers(t *testing.T) {
 	var docs []keyword.Doc
 	for _, server := range []string{"a", "b", "c"} {
 		for _, tool := range []string{"1", "2", "3", "4"} {
@@ -146,7 +146,7 @@ func TestSpreadsEqualAnswersOverServers(t *testing.T) {
 	require.Equal(t, []string{"a__1", "b__1", "c__1", "a__2", "b__2", "c__2"}, answers(t, x, "chart", 6))
 }
 
-func TestExplainsTheScoreItGives(t *testing.T) {
+func TestExplain_MatchesSearchScore(t *testing.T) {
 	rng := newRand(t)
 	check := func(x *Index, docs []keyword.Doc, text string) {
 		hits, err := x.Search(context.Background(), text, 0)
@@ -185,7 +185,7 @@ func TestExplainsTheScoreItGives(t *testing.T) {
 	}
 }
 
-func TestDoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
+func TestSearch_IgnoresDocumentOrder(t *testing.T) {
 	rng := newRand(t)
 	ask := func(docs []keyword.Doc, text string) (names []string, bits []uint64) {
 		x := New(allWords(), docs)
@@ -208,7 +208,7 @@ func TestDoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
 	}
 }
 
-func TestSearchesRunConcurrently(t *testing.T) {
+func TestSearch_RunsConcurrently(t *testing.T) {
 	x := New(allWords(), toolbox)
 	texts := []string{"convert time", "sned emial", "删除文件. and then mail", "+linear issue", strings.Repeat("zebra mail ", 50)}
 	want := make([][]keyword.Hit, len(texts))
@@ -257,7 +257,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-func TestWorkIsBounded(t *testing.T) {
+func TestSearch_BoundsWork(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	huge := make([]byte, 1<<20)
 	for i := range huge {
@@ -293,7 +293,7 @@ func TestWorkIsBounded(t *testing.T) {
 	require.Equal(t, []string{"get_the"}, answers(t, New(allWords(), []keyword.Doc{{Name: "get_the"}, {Name: "a"}}), "the", 0), "only stop words")
 }
 
-func TestStopsWhenItsContextEnds(t *testing.T) {
+func TestSearch_StopsWhenContextIsCanceled(t *testing.T) {
 	x := New(allWords(), toolbox)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 )
 
-// A search leaves nothing behind in the scratch memory that the next one uses.
-func TestASearchLeavesNoState(t *testing.T) {
+// A search leaves no state in the scratch memory that the next one uses.
+func TestSearch_LeavesNoState(t *testing.T) {
 	docs := []keyword.Doc{{Name: "a", Description: "的 foo"}, {Name: "b", Description: "mail"}, {Name: "linear", Description: "foo"}}
 	queries := []string{"+的 mail", "+linear foo", "foo", "mail. Then foo the linear!", "+foo +的", "天 foo +不的"}
 	for _, first := range queries {
@@ -50,8 +50,8 @@ func textsIn(v reflect.Value, found *[]string) {
 	}
 }
 
-// The scratch memory outlives a search, and would keep its text alive.
-func TestASearchKeepsNoText(t *testing.T) {
+// The scratch memory outlives a search and must not keep its text alive.
+func TestSearch_ScratchMemoryKeepsNoText(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "create_meeting", Description: "mail weather 天气"}})
 	for _, text := range []string{
 		"qqq mail Qqqs qqqing, +qqq mailqqq. Then set qqq up with qqq_qqq; \"qqq mail\" create_meeting",

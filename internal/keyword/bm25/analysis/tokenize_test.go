@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/cases"
 )
 
-// A word that folding leaves as it is takes no memory.
-func TestWordsOfOtherLettersAreFolded(t *testing.T) {
+// Letters outside of ASCII are folded; a word that folding does not change is not copied.
+func TestStemInPlace_FoldsNonASCIILetters(t *testing.T) {
 	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
 			continue
@@ -30,14 +30,14 @@ func TestWordsOfOtherLettersAreFolded(t *testing.T) {
 }
 
 // A run of digits ends where another character begins, whichever digits they are.
-func TestDigitsAreThoseOfASCII(t *testing.T) {
+func TestIsDigit_ASCIIOnly(t *testing.T) {
 	for c := range 256 {
 		require.Equal(t, strings.ContainsRune("0123456789", rune(c)), IsDigit(byte(c)), "%q", rune(c))
 	}
 }
 
 // Characters are of scripts without spaces, parts of words, or neither.
-func TestKindsOfCharacters(t *testing.T) {
+func TestIsUnspaced_ClassifiesCharacters(t *testing.T) {
 	for _, r := range "天あカー한ไລកက" {
 		require.True(t, isUnspaced(r) && isWordRune(r), "%c", r)
 	}
@@ -50,7 +50,7 @@ func TestKindsOfCharacters(t *testing.T) {
 	require.True(t, StartsUnspaced("天x") && !StartsUnspaced("x天") && !StartsUnspaced(""))
 }
 
-func TestIDsOfParameters(t *testing.T) {
+func TestIDOf_StripsIDSuffix(t *testing.T) {
 	for name, want := range map[string]string{
 		"channel_id": "channel", "channelId": "channel", "channelID": "channel", "source_channel_ids": "channel", "user-uuid": "user",
 		"id": "", "paid": "", "channel": "", "idea": "", "": "", "_id": "", strings.Repeat("x", 99) + "_id": "",
@@ -59,7 +59,7 @@ func TestIDsOfParameters(t *testing.T) {
 	}
 }
 
-func TestIdentifiersOfParameters(t *testing.T) {
+func TestLeadingIdentifier_ReadsSnakeCase(t *testing.T) {
 	for text, want := range map[string]string{
 		"due_date": "due_date", "a_b c": "a_b", "max2_n,": "max2_n", "": "", "plain": "", "_x": "", "x_": "", "a b_c": "", "日_期": "",
 	} {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheLanguageOfATextIsKnown(t *testing.T) {
+func TestLanguageOf_DetectsLanguages(t *testing.T) {
 	for text, want := range map[string]Language{
 		"send the report to my team":                English,
 		"给团队发报告":                                    Chinese,
@@ -36,7 +36,7 @@ func TestTheLanguageOfATextIsKnown(t *testing.T) {
 	}
 }
 
-func TestWordsWithoutSpaces(t *testing.T) {
+func TestLexicon_SegmentsUnspacedText(t *testing.T) {
 	l := allWords()
 	for text, want := range map[string][]string{
 		"查询天气预报":  {"查询", "天气预报"},
@@ -53,7 +53,7 @@ func TestWordsWithoutSpaces(t *testing.T) {
 	require.Empty(t, segment(l, ""))
 }
 
-func TestListsAreWellFormed(t *testing.T) {
+func TestWordLists_AreWellFormed(t *testing.T) {
 	all := allLists(t)
 	require.Len(t, all, 12)
 	for name, text := range all {
@@ -99,7 +99,7 @@ func TestRelatedWords_AreInNoOtherList(t *testing.T) {
 	})
 }
 
-func TestPhrasesAreWellFormed(t *testing.T) {
+func TestPhrases_AreWellFormed(t *testing.T) {
 	for first, phrases := range allWords().phrases {
 		for _, p := range phrases {
 			require.Equal(t, first, p.Words[0])
@@ -110,7 +110,7 @@ func TestPhrasesAreWellFormed(t *testing.T) {
 }
 
 // The lines of the word lists, one of each form.
-func TestLinesOfTheLists(t *testing.T) {
+func TestLexicon_ReadsEachLineForm(t *testing.T) {
 	s := make(Stemmer)
 	list := make(map[string][]string)
 	addEquivalents(list, s, []string{"delete", "removing", "erases"})
@@ -141,7 +141,7 @@ func TestLinesOfTheLists(t *testing.T) {
 
 // A run is cut into words of the lexicon at the least cost, in stretches of bounded
 // length.
-func TestCutsOfARun(t *testing.T) {
+func TestLexicon_CutsRunAtLeastCost(t *testing.T) {
 	words := func(all ...string) *Lexicon {
 		l := &Lexicon{meanings: make(map[string][][]string), politeness: map[string]bool{"请": true},
 			chinese: make(map[string][]string), longest: make(map[rune]int)}
@@ -205,7 +205,7 @@ func withoutPoliteness(l *Lexicon, text string) (parts []string) {
 	return parts
 }
 
-func TestPolitenessIsIgnored(t *testing.T) {
+func TestLexicon_RemovesPoliteness(t *testing.T) {
 	l := allWords()
 	for text, want := range map[string][]string{
 		"天气":         {"天气"},
@@ -218,8 +218,8 @@ func TestPolitenessIsIgnored(t *testing.T) {
 	}
 }
 
-// A verb is found with what stands between it and its object, whatever that is.
-func TestAPartedVerbIsTheVerb(t *testing.T) {
+// A Chinese verb is recognized when other characters separate its two parts.
+func TestLexicon_JoinsSeparatedVerbs(t *testing.T) {
 	l := allWords()
 	for text, want := range map[string]string{
 		"截个屏": "截屏", "请了个假": "请假", "开一个会": "开会", "充了一次电": "充电", "退一下货": "退货", "打个折": "打折",
@@ -231,7 +231,7 @@ func TestAPartedVerbIsTheVerb(t *testing.T) {
 
 // Any text of the words of the lists, and of their first characters, is cut into words of them that
 // stand in it one after the other, and what is left of it is the text without its politeness.
-func TestWhatIsCutStandsInTheText(t *testing.T) {
+func TestLexicon_SegmentsOnlyIntoWordsOfText(t *testing.T) {
 	l := allWords()
 	var known []string
 	for word := range l.meanings {

@@ -20,7 +20,7 @@ import (
 
 // Each limit on what is read of a document has a word just inside it and one just
 // beyond it.
-func TestLimitsOfDocuments(t *testing.T) {
+func TestNewSegment_Limits(t *testing.T) {
 	pad := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
 	params := func(n int, p keyword.Param) []keyword.Param {
 		return append(slices.Repeat([]keyword.Param{{Name: "x"}}, n), p)
@@ -54,7 +54,7 @@ func hasToken(x *View) bool {
 	return slices.ContainsFunc(textsOf(x), func(token string) bool { return strings.HasSuffix(token, "zebra") })
 }
 
-func TestLimitsOfExpansions(t *testing.T) {
+func TestFinder_ExpansionLimits(t *testing.T) {
 	var names []keyword.Doc
 	for i := range maxAffixes + 1 {
 		names = append(names, keyword.Doc{Name: "mailbox" + "bcfghjkm"[i/8:i/8+1] + "bcfghjkm"[i%8:i%8+1]})
@@ -93,7 +93,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 	}
 }
 
-func TestCountsOfATokenArePackedByField(t *testing.T) {
+func TestCounts_ArePackedByField(t *testing.T) {
 	var c Counts
 	for f := range fieldCount {
 		for range int(f) * 10 {
@@ -105,7 +105,7 @@ func TestCountsOfATokenArePackedByField(t *testing.T) {
 	}
 }
 
-func TestServersOfDocuments(t *testing.T) {
+func TestSplitServer_ReadsServerFromName(t *testing.T) {
 	for _, c := range []struct{ name, server, wantServer, wantName string }{
 		{"github__create_issue", "", "github", "create_issue"},
 		{"mcp__github__create_issue", "", "github", "create_issue"},
@@ -120,7 +120,7 @@ func TestServersOfDocuments(t *testing.T) {
 	}
 }
 
-func TestTyposFindTheWordThatWasMeant(t *testing.T) {
+func TestFinder_CorrectsTypos(t *testing.T) {
 	texts := []string{"weather", "email", "send", "calendar", "invoic", "databas", "get", "whether"}
 	typos := indexOf(texts...)
 	for typed, want := range map[string]string{
@@ -137,8 +137,8 @@ func TestTyposFindTheWordThatWasMeant(t *testing.T) {
 	require.Equal(t, make([]uint8, len(texts)), shared)
 }
 
-// The last letter of a short stem is no typing error: another word ends in another way.
-func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
+// A different last letter of a short stem is no typing error but another word.
+func TestFinder_KeepsLastLetterOfShortWords(t *testing.T) {
 	for word, meant := range map[string]bool{"pari": false, "parx": false, "pasr": true, "parst": true} {
 		x := indexOf("pars")
 		require.Equal(t, meant, len(correctionsOf(x, word, make([]uint8, 1))) > 0, word)
@@ -178,13 +178,13 @@ func textsOf(x *View) (tokens []string) {
 	return tokens
 }
 
-func TestLimitsOfReadingAreAsDocumented(t *testing.T) {
+func TestLimits_AreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, analysis.MaxWordBytes})
 	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
 	require.Equal(t, 31, maxCount)
 }
 
-func TestWordsThatAreAlike(t *testing.T) {
+func TestFinder_WordSimilarity(t *testing.T) {
 	require.Equal(t, 0.5, affixRatio("abcdefgh", "abcd"))
 	require.Zero(t, affixRatio("abcdefgh", "bcde"))
 	require.Zero(t, affixRatio("abcdefghijk", "abcd"), "less than minAffixRatio")
@@ -202,10 +202,9 @@ func TestWordsThatAreAlike(t *testing.T) {
 	}
 }
 
-// A token stands in as many places as its text is read: whatever the documents, however they are
-// parted into segments, and whichever of them a view has, it says of a token what one segment of its
-// documents alone says.
-func TestAViewSaysWhatItsDocumentsSay(t *testing.T) {
+// However documents are split into segments, and whichever of them a view has, it reports the same of
+// each token as one segment that has only these documents.
+func TestView_EqualsOneSegmentOfItsDocuments(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -248,7 +247,7 @@ func tokensOf(text string) (tokens []string) {
 	return append(tokens, textsOf(viewOf(keyword.Doc{Description: text}))...)
 }
 
-func TestTokens(t *testing.T) {
+func TestTokens_SplitsStemsAndFolds(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                     nil,
 		" _-./!":               nil,
@@ -290,7 +289,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-func TestReadingIsBounded(t *testing.T) {
+func TestNewSegment_BoundsPostings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	huge := make([]byte, 1<<20)
 	for i := range huge {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAWordListHasItsWordsAlone(t *testing.T) {
+func TestWordList_FindsOnlyItsWords(t *testing.T) {
 	var none wordList
 	_, ok := none.Find("")
 	require.False(t, ok)
@@ -39,7 +39,7 @@ func TestAWordListHasItsWordsAlone(t *testing.T) {
 	}
 }
 
-func TestAWordListMayHaveTheEmptyWord(t *testing.T) {
+func TestWordList_HoldsEmptyWord(t *testing.T) {
 	l := newWordList([]string{"a", "", "b"})
 	id, ok := l.Find("")
 	require.True(t, ok)
@@ -47,7 +47,7 @@ func TestAWordListMayHaveTheEmptyWord(t *testing.T) {
 	require.Equal(t, "b", l.Word(2))
 }
 
-func TestFindingBytesAllocatesNothing(t *testing.T) {
+func TestWordList_FindBytesAllocatesNothing(t *testing.T) {
 	words := []string{"a", "a word that is longer than what fits into a buffer on the stack, by far"}
 	l, word := newWordList(words), []byte(words[1])
 	require.Zero(t, testing.AllocsPerRun(10, func() { l.FindBytes(word) }))
