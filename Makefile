@@ -225,7 +225,7 @@ golden: ## rewrite the golden files; read the diff before you commit it
 
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues, HALF=heldout, RATEL=1: also Ratel, with Node.js and npm)
 	EINOLEAN_DATA='$(abspath $(DATA))' EINOLEAN_HALF='$(HALF)' EINOLEAN_RATEL='$(if $(RATEL),$(RATEL_VERSION))' $(GO) test -count=1 -v -timeout 60m \
-		-run '^(TestComparisonTable|TestRecallTable|TestPairTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
+		-run '^(TestComparison_TablesMatchDocs|TestRecall_PrintsTable|TestLanguagePairs_PrintTable|TestPublicServers_LanguagesMatchDocs)$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd demo && $(GO) run ./previews

@@ -109,7 +109,7 @@ func recalls(m toolsearcheval.Measures) string { return share(m.Recall1) + ", " 
 
 func gains(m toolsearcheval.Measures) string { return share(m.NDCG10) }
 
-func TestComparisonTable(t *testing.T) {
+func TestComparison_TablesMatchDocs(t *testing.T) {
 	dir, set := os.LookupEnv(dataVariable)
 	if !set {
 		t.Skipf("set %s to a directory of catalogs, or to nothing for the project's own set alone; `make recall` does", dataVariable)

@@ -231,7 +231,7 @@ func recordedModel(t testing.TB, name string, tools []*schema.ToolInfo) embedder
 	return recorded(t, name, tools)
 }
 
-func TestTheSentenceModelIsRecordedForTheGradedTexts(t *testing.T) {
+func TestSentenceModel_IsRecordedForGradedTexts(t *testing.T) {
 	table, own := readTexts(t, sentenceModel), ownSet(t)
 	var missing []string
 	for _, c := range own.cases() {
@@ -352,7 +352,7 @@ func halves(t testing.TB) []row {
 }
 
 //claim:bench-05
-func TestAnEmbedderNeverMakesTheRankingWorse(t *testing.T) {
+func TestEmbedding_NeverWorsensRanking(t *testing.T) {
 	race.Skip(t, "evaluates many rankings")
 	own := ownSet(t)
 	// Three of the models know no Chinese.
@@ -382,8 +382,8 @@ func TestAnEmbedderNeverMakesTheRankingWorse(t *testing.T) {
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 
-// TestGoldenEmbedding shows what each recorded model gains, so that a change is a diff to read.
-func TestGoldenEmbedding(t *testing.T) {
+// TestEmbedding_MatchesGolden shows what each recorded model gains, so that a change is a diff to read.
+func TestEmbedding_MatchesGolden(t *testing.T) {
 	race.Skip(t, "ranks every tool for every query")
 	golden.Check(t, filepath.Join("testdata", "golden", "embedding.txt"), embeddingTable(t))
 }

@@ -34,7 +34,7 @@ func catalogue(names ...string) (tools []*schema.ToolInfo) {
 	return tools
 }
 
-func TestMeasuresAreWhatTheirDefinitionsSay(t *testing.T) {
+func TestEvaluate_MeasuresFollowDefinitions(t *testing.T) {
 	f := fixed{
 		"first":  {"a", "b"},
 		"second": {"b", "a"},
@@ -64,7 +64,7 @@ func TestMeasuresAreWhatTheirDefinitionsSay(t *testing.T) {
 	require.Equal(t, []string{"c"}, r.Cases[2].Missing)
 }
 
-func TestMissesExplainThemselves(t *testing.T) {
+func TestMisses_ExplainRanking(t *testing.T) {
 	tools := catalogue("send_email", "read_file")
 	cases := []toolsearcheval.Case{{ID: "c1", Query: "file", Relevant: []string{"send_email"}}}
 	r, err := toolsearcheval.Evaluate(context.Background(), index.Keyword, tools, cases)
@@ -73,7 +73,7 @@ func TestMissesExplainThemselves(t *testing.T) {
 	require.Contains(t, r.Misses(0), "read_file")
 }
 
-func TestRequireFailsBelowTheGoal(t *testing.T) {
+func TestRequire_FailsBelowGoal(t *testing.T) {
 	tools := catalogue("send_email", "read_file")
 	cases := []toolsearcheval.Case{{Query: "email", Relevant: []string{"send_email"}}, {Query: "zzz", Relevant: []string{"read_file"}}}
 	l := &listener{TB: t}

@@ -21,7 +21,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
-func TestLoadNamesTheBrokenLine(t *testing.T) {
+func TestLoad_ReportsBrokenLine(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "cases.jsonl")
 	require.NoError(t, os.WriteFile(good, []byte(`{"name":"a","description":"d","params":{"x":"the x"}}`+"\n"), 0o600))
@@ -43,7 +43,7 @@ func TestLoadNamesTheBrokenLine(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestToolsOfAnMCPServerKeepTheirSchemas(t *testing.T) {
+func TestLoadTools_KeepsMCPSchemas(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.jsonl")
 	line := `{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"unit":{"type":"string","enum":["furlong","rod"]}},"required":["unit"]}}`
 	require.NoError(t, os.WriteFile(file, []byte(line+"\n"+`{"name":"b","description":"d","inputSchema":null}`), 0o600))
@@ -70,7 +70,7 @@ type describing struct {
 
 func (d describing) Info(context.Context) (*schema.ToolInfo, error) { return d.info, d.err }
 
-func TestInfosNamesEveryToolThatDoesNotDescribeItself(t *testing.T) {
+func TestInfos_ReportsEveryToolWithoutInfo(t *testing.T) {
 	infos, err := toolsearcheval.Infos(context.Background(), []tool.BaseTool{
 		describing{info: &schema.ToolInfo{Name: "fine"}}, nil, describing{}, describing{err: errors.New("out of order")},
 	})
@@ -80,7 +80,7 @@ func TestInfosNamesEveryToolThatDoesNotDescribeItself(t *testing.T) {
 	require.ErrorContains(t, err, "tools[3]: out of order")
 }
 
-func TestCasesThatCannotBeGradedAreErrors(t *testing.T) {
+func TestEvaluate_InvalidCasesAreErrors(t *testing.T) {
 	_, err := toolsearcheval.Evaluate(context.Background(), index.Keyword, append(catalogue("a", "b"), nil), []toolsearcheval.Case{
 		{ID: "c9", Query: "q", Relevant: []string{"gone"}},
 		{ID: "c9", Query: "q", Relevant: []string{"a", "a"}},
@@ -98,7 +98,7 @@ func TestCasesThatCannotBeGradedAreErrors(t *testing.T) {
 	}
 }
 
-func TestRanksHaveALineForEachCase(t *testing.T) {
+func TestRanks_HaveALineForEachCase(t *testing.T) {
 	f := fixed{"a": {"b", "a"}, "loud": {"b"}}
 	r, err := toolsearcheval.Evaluate(context.Background(), f.index, catalogue("a", "b"), []toolsearcheval.Case{
 		{ID: "second", Query: "a", Relevant: []string{"a"}},

@@ -13,7 +13,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-func TestGoldenRanking(t *testing.T) {
+func TestIndexes_RankingMatchesGolden(t *testing.T) {
 	race.Skip(t, "ranks every tool for every query")
 	own, lib := ownSet(t), librarySet(t)
 	for _, x := range indexes {

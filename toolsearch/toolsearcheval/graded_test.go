@@ -90,7 +90,7 @@ func evaluate(t testing.TB, x namedIndex, tools []*schema.ToolInfo, cases []tool
 	return r
 }
 
-func TestGradedSetIsLargeAndVaried(t *testing.T) {
+func TestGradedSet_IsLargeAndVaried(t *testing.T) {
 	own, lib := ownSet(t), librarySet(t)
 	require.GreaterOrEqual(t, len(own.tools)-len(lib.tools), 300, "tools besides the library's")
 	require.GreaterOrEqual(t, len(own.cases()), 420)
@@ -112,7 +112,7 @@ func TestGradedSetIsLargeAndVaried(t *testing.T) {
 	require.GreaterOrEqual(t, len(servers), 60)
 }
 
-func TestGradedQueriesAreWellFormed(t *testing.T) {
+func TestGradedSet_QueriesAreWellFormed(t *testing.T) {
 	queries := map[string]string{}
 	for _, c := range ownSet(t).cases() {
 		require.NotEmpty(t, c.ID, "%q", c.Query)
@@ -123,16 +123,16 @@ func TestGradedQueriesAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestEachGradedQueryIsInItsHalf(t *testing.T) {
+func TestGradedSet_QueriesAreInTheirHalf(t *testing.T) {
 	own := ownSet(t)
 	dev, heldout := toolsearcheval.Split(own.cases())
 	require.Equal(t, own.dev, dev, "queries that belong into testdata/heldout.jsonl")
 	require.Equal(t, own.heldout, heldout, "queries that belong into testdata/dev.jsonl")
 }
 
-// The golden files say where each index stands; these are the lines that none may fall
-// below, whatever is written into a golden file.
-func TestBM25ReachesItsGoals(t *testing.T) {
+// The golden files record the measures of each index; these are the least that BM25 must reach,
+// whatever is written into a golden file.
+func TestBM25_ReachesGoals(t *testing.T) {
 	race.Skip(t, "evaluates a ranking")
 	own := ownSet(t)
 	of := func(kinds ...string) []toolsearcheval.Case {

@@ -181,7 +181,7 @@ func spokenTable(t *testing.T, all []spoken, half string) string {
 
 // A user need not speak the language in which tools are described. The word lists and the confidence
 // are older than the catalogues, but for some thirty words of talk and seventy Chinese ones.
-func TestGoldenLanguages(t *testing.T) {
+func TestLanguages_MatchGolden(t *testing.T) {
 	race.Skip(t, "asks tools in every language")
 	all := linesOf[spoken](t, "languages.jsonl")
 	golden.Check(t, filepath.Join("testdata", "golden", "languages.txt"),

@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
-func TestMeasuresKeepTheirLaws(t *testing.T) {
+func TestMeasures_InvariantsHold(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -82,7 +82,7 @@ func requireBounds(t *testing.T, m toolsearcheval.Measures) {
 	require.LessOrEqual(t, m.Recall5, m.Recall10+1e-9)
 }
 
-func TestSplitGivesEachCaseAFixedHalf(t *testing.T) {
+func TestSplit_GivesEachCaseFixedHalf(t *testing.T) {
 	var cases []toolsearcheval.Case
 	for i := range 200 {
 		cases = append(cases, toolsearcheval.Case{ID: fmt.Sprintf("case-%d", i)}, toolsearcheval.Case{Query: fmt.Sprintf("query %d", i)})

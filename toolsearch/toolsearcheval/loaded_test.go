@@ -102,7 +102,7 @@ func searchTool(tools []tool.BaseTool) tool.InvokableTool {
 	return nil
 }
 
-func TestLoadedToolsKeepTheirRank(t *testing.T) {
+func TestLoadedTools_KeepTheirRank(t *testing.T) {
 	race.Skip(t, "ranks every tool for every query")
 	own := ownSet(t)
 	cases := loadedCases(own.cases())

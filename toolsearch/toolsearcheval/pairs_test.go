@@ -376,7 +376,7 @@ func printWrongOperations(t *testing.T, dir string) {
 	}
 }
 
-func TestPairTable(t *testing.T) {
+func TestLanguagePairs_PrintTable(t *testing.T) {
 	dir, set := os.LookupEnv(dataVariable)
 	if !set || dir == "" {
 		t.Skipf("set %s to a directory of catalogs; `make recall` does", dataVariable)

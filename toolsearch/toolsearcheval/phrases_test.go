@@ -77,7 +77,7 @@ func (k knownWays) with(tools []*schema.ToolInfo) []*schema.ToolInfo {
 	return wider
 }
 
-func TestFurtherWaysToAskHelp(t *testing.T) {
+func TestPhrasesKey_RaisesRecall(t *testing.T) {
 	race.Skip(t, "ranks every tool for many queries")
 	ways := loadWays(t)
 	tools, halves := expandable(t, ways)
@@ -90,8 +90,8 @@ func TestFurtherWaysToAskHelp(t *testing.T) {
 	}
 }
 
-// Tools with further ways to ask take little from those without.
-func TestFurtherWaysToAskTakeLittleFromOtherTools(t *testing.T) {
+// Tools with phrases take little from tools without.
+func TestPhrasesKey_TakesLittleFromOtherTools(t *testing.T) {
 	race.Skip(t, "ranks every tool for many queries")
 	ways, own := loadWays(t), ownSet(t)
 	wider := ways.with(own.tools)

@@ -135,7 +135,7 @@ func isCJK(r rune) bool {
 	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-func TestPlainTokens(t *testing.T) {
+func TestPlainTokens_SplitsText(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "",
 		" -_ ":                        "",

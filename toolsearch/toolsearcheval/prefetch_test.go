@@ -68,7 +68,7 @@ func (a asked) there(threshold float64) bool {
 	})
 }
 
-func TestGoldenPrefetch(t *testing.T) {
+func TestPrefetch_MatchesGolden(t *testing.T) {
 	race.Skip(t, "asks an index a thousand times")
 	own, library := ownSet(t), librarySet(t)
 	tables := map[string]string{}

@@ -42,7 +42,7 @@ type row struct {
 	cases           []toolsearcheval.Case
 }
 
-func TestRecallTable(t *testing.T) {
+func TestRecall_PrintsTable(t *testing.T) {
 	dir, set := os.LookupEnv(dataVariable)
 	if !set {
 		t.Skipf("set %s to a directory of catalogues, or to nothing for the project's own set alone; `make recall` does", dataVariable)

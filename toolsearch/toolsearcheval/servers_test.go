@@ -88,7 +88,7 @@ func neededTable(t *testing.T, all []need, half string, tools func(catalogue str
 }
 
 // Public catalogues are asked in several languages, by requests that were written before any of them was run.
-func TestServersInLanguages(t *testing.T) {
+func TestPublicServers_LanguagesMatchDocs(t *testing.T) {
 	dir, set := os.LookupEnv(dataVariable)
 	if !set || dir == "" {
 		t.Skipf("set %s to a directory of catalogues; `make recall` does", dataVariable)
