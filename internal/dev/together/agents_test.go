@@ -35,7 +35,7 @@ func tools(t ...tool.BaseTool) adk.ToolsConfig {
 // which starts with nothing loaded.
 //
 //claim:handlers-11
-func TestDeepAgents(t *testing.T) {
+func TestDeepAgent_SubAgentStartsWithNothingLoaded(t *testing.T) {
 	adktest.Both(t, deepAgent[message], deepAgent[agenticMessage])
 }
 
@@ -78,11 +78,11 @@ func deepAgent[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Len(t, wires, 2)
 }
 
-// Each agent under a supervisor has handlers of its own. What the supervisor loaded is not
-// loaded in the agent that takes over, and the tool that transfers is never hidden.
+// Each agent under a supervisor has its own handlers. Tools that the supervisor loaded are not
+// loaded in the agent that takes over, and the transfer tool is never hidden.
 //
 //claim:handlers-13
-func TestSupervisors(t *testing.T) {
+func TestSupervisor_AgentsHaveTheirOwnHandlers(t *testing.T) {
 	ctx := context.Background()
 	for _, streaming := range []bool{false, true} {
 		search := searchOf[message](t, toolsearch.Config{DynamicTools: dynamicTools()})
@@ -117,11 +117,11 @@ type planModel struct{ *adktest.Model[message] }
 
 func (p planModel) WithTools([]*schemaInfo) (model.ToolCallingChatModel, error) { return p, nil }
 
-// The executor that Eino makes takes no handlers: an agent of one's own is the executor. It
-// begins each step with nothing but the step, and so with nothing loaded.
+// Eino's own executor takes no handlers, so a custom agent is the executor. It begins each step
+// with nothing but the step, and so with nothing loaded.
 //
 //claim:handlers-12
-func TestPlanExecute(t *testing.T) {
+func TestPlanExecute_StepsStartWithNothingLoaded(t *testing.T) {
 	ctx := context.Background()
 	for _, streaming := range []bool{false, true} {
 		planner, err := planexecute.NewPlanner(ctx, &planexecute.PlannerConfig{ToolCallingChatModel: planModel{adktest.Script[message](call("p", "plan", map[string]any{"steps": []string{"one", "two"}}))}})

@@ -20,11 +20,11 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// A conversation that was had here goes on with Eino's own packages, over the same store, whatever
-// the protocol was: tools that were loaded by tool_search are there, others are found again.
+// A conversation made with einolean continues with Eino's own packages, over the same store and with every
+// protocol: tools that tool_search loaded are there, others are found again.
 //
 //claim:migration-01
-func TestAConversationGoesBackToEino(t *testing.T) {
+func TestConversation_ContinuesWithEinosPackages(t *testing.T) {
 	adktest.Both(t, goesBack[message], goesBack[agenticMessage])
 }
 

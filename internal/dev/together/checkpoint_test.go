@@ -27,9 +27,9 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// A run that some build has interrupted goes on in every later one: nothing runs twice, and what was found
-// is there. The samples are of package formats.
-func TestACheckpointOfAnotherBuildGoesOn(t *testing.T) {
+// A run that an earlier build has interrupted continues in this one: nothing runs twice, and found tools
+// are there. The samples are of package formats.
+func TestCheckpoint_OfAnotherBuildContinues(t *testing.T) {
 	adktest.EachType(t, goOn[message]("plain"), goOn[agenticMessage]("agentic"))
 }
 

@@ -28,9 +28,9 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// A conversation that some build has made goes on in every later one: tools that were found are there, the provider
-// continues what it stores, and files of the store are read and stay. The samples are of package formats.
-func TestAConversationOfAnotherBuildGoesOn(t *testing.T) {
+// A conversation of an earlier build continues in this one: found tools are there, the provider continues
+// what it stores, and files of the store are read and kept. The samples are of package formats.
+func TestConversation_OfAnotherBuildContinues(t *testing.T) {
 	adktest.EachType(t, talkOn[message]("plain"), talkOn[agenticMessage]("agentic"))
 }
 
@@ -53,9 +53,9 @@ func talkOn[M adk.MessageType](kind string) func(t *testing.T) {
 	}
 }
 
-// What searches of the model's provider found, and what its adapter noted of them, is found in an agent that searches
+// Tools that the provider's own search found, as its adapter recorded them, are loaded in an agent that searches
 // itself.
-func TestWhatAProviderFoundIsThere(t *testing.T) {
+func TestConversation_KeepsToolsFoundByProvider(t *testing.T) {
 	adktest.EachType(t, findsAgain("plain", plainFinds), findsAgain("agentic", agenticFinds))
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-// The tests of tool search and of its slots hold with an Eino that keeps the table of a list of
-// tools, as it may one day: all but those of tools that join in the middle of a run, which are
-// answered there, and those that count how often Eino asks. So does every example.
+// The tests of toolsearch, of its slots and of the examples pass with a future Eino that caches the table
+// of a list of tools: all but those of tools that join in the middle of a run, which are answered there,
+// and those that count how often Eino asks.
 //
 //claim:eino-01
-func TestEinoMayKeepItsTableOfTools(t *testing.T) {
+func TestEino_MayCacheItsToolTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds another Eino")
 	}

@@ -76,11 +76,11 @@ func protocols() []protocol {
 	}
 }
 
-// What was loaded stays loaded, in this run and the next, although results are cut
+// Loaded tools stay loaded, in this run and the next, although results are truncated
 // when they return and cleared when they are old.
 //
 //claim:handlers-02
-func TestLoadedToolsStayLoadedBesideReduction(t *testing.T) {
+func TestLoadedTools_StayLoadedWithReduction(t *testing.T) {
 	for _, p := range protocols() {
 		for _, reduceFirst := range []bool{false, true} {
 			for _, streaming := range []bool{false, true} {

@@ -116,11 +116,11 @@ func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[strin
 	}
 }
 
-// What a tool returns that returned nothing is as Eino has it, in events and in the conversation;
-// only the model reads that there is nothing.
+// An empty result stays as Eino has it, in events and in the conversation; only the model reads that
+// it is empty.
 //
 //claim:migration-10
-func TestTheModelReadsThatThereIsNothing(t *testing.T) {
+func TestEmptyResult_OnlyModelReadsThatItIsEmpty(t *testing.T) {
 	adktest.Both(t, readsNothing[message], readsNothing[agenticMessage])
 }
 
@@ -146,8 +146,8 @@ func readsNothing[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// A history may have come from anywhere, with results that are empty in any way.
-func TestEmptyResultsOfAHistoryAreSaid(t *testing.T) {
+// A history may come from anywhere, with results that are empty in any form.
+func TestEmptyResult_OfHistoryIsReported(t *testing.T) {
 	adktest.Both(t, emptyHistory[message], emptyHistory[agenticMessage])
 }
 
@@ -174,9 +174,9 @@ func dumps[M adk.MessageType](msgs []M) (out []string) {
 	return out
 }
 
-// A result that goes to the user, and not to the model, is as the tool returned it; and so is what
-// a checkpoint holds.
-func TestWhatIsReturnedDirectlyStaysEmpty(t *testing.T) {
+// A result that goes to the user instead of the model stays as the tool returned it, also in
+// a checkpoint.
+func TestEmptyResult_StaysEmptyIfReturnedDirectly(t *testing.T) {
 	adktest.Both(t, directly[message], directly[agenticMessage])
 }
 

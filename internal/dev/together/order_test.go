@@ -96,7 +96,7 @@ func user[M adk.MessageType]() []M { return []M{adktest.User[M]("update the item
 // Behind toolsearch, summarization takes the list of names out of the call that it shortens.
 //
 //claim:handlers-03
-func TestSummarizationComesBeforeToolsearch(t *testing.T) {
+func TestSummarization_BelongsBeforeToolsearch(t *testing.T) {
 	adktest.Both(t, summaryAndSearch[message], summaryAndSearch[agenticMessage])
 }
 
@@ -122,7 +122,7 @@ func summaryAndSearch[M adk.MessageType](t *testing.T, streaming bool) {
 // Behind reduction, summarization counts what is left after clearing.
 //
 //claim:handlers-04
-func TestSummarizationComesAfterReduction(t *testing.T) {
+func TestSummarization_BelongsAfterReduction(t *testing.T) {
 	adktest.Both(t, summaryAndReduction[message], summaryAndReduction[agenticMessage])
 }
 
@@ -148,7 +148,7 @@ func summaryAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 // would provide one. Whether it reads that store is not known, so an event says that it is used.
 //
 //claim:handlers-05
-func TestFilesystemIsTheReadToolOfReduction(t *testing.T) {
+func TestFilesystem_IsReadToolOfReduction(t *testing.T) {
 	adktest.Both(t, filesAndReduction[message], filesAndReduction[agenticMessage])
 }
 
@@ -186,10 +186,10 @@ func filesAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Tools of a handler can be hidden by their names if the handler stands before.
+// Tools of a handler can be hidden by their names if the handler stands before toolsearch.
 //
 //claim:handlers-06
-func TestHandlersWithToolsComeBeforeToolsearch(t *testing.T) {
+func TestSearchableTools_HidesToolsOfEarlierHandlers(t *testing.T) {
 	adktest.Both(t, toolsOfHandlers[message], toolsOfHandlers[agenticMessage])
 }
 
@@ -240,11 +240,11 @@ type taskStore struct{ *filesystem.InMemoryBackend }
 
 func (taskStore) Delete(context.Context, *plantask.DeleteRequest) error { return nil }
 
-// Marks in Extra hide what stands before; of what stands behind nothing is hidden, which
-// one event of each run says.
+// Marks in Extra hide tools of earlier handlers; tools of later ones stay visible, which
+// one event of each run reports.
 //
 //claim:handlers-07
-func TestMarkedToolsOfLaterHandlersStayVisible(t *testing.T) {
+func TestDeferMarkedTools_LaterHandlersStayVisible(t *testing.T) {
 	adktest.Both(t, markedTools[message], markedTools[agenticMessage])
 }
 
@@ -289,11 +289,11 @@ func (*bringsMarked[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 	return ctx, nil
 }
 
-// Calls that a crash left without a result are answered, in every order: an answer that was
-// made up loads no tool.
+// Calls that a crash left without a result are answered, in every order: an invented result
+// loads no tool.
 //
 //claim:handlers-08
-func TestPatchedCallsLoadNothingInAnyOrder(t *testing.T) {
+func TestPatchToolCalls_LoadsNothingInAnyOrder(t *testing.T) {
 	adktest.Both(t, patchedCalls[message], patchedCalls[agenticMessage])
 }
 
@@ -324,7 +324,7 @@ func patchedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 // The order that docs/tools.md recommends.
 //
 //claim:handlers-01
-func TestAllHandlersInTheirOrder(t *testing.T) {
+func TestHandlers_DocumentedOrderWorks(t *testing.T) {
 	adktest.Both(t, allHandlers[message], allHandlers[agenticMessage])
 }
 

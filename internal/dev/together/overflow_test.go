@@ -28,10 +28,10 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// A model that refuses what is too long for it ends no run: whichever way the agent finds its tools,
-// inside Eino's retries and its failover, with programs, and in another process after a question. No
-// model call is refused twice, nothing runs twice, and what was learned holds after the question.
-func TestATooLongRequestEndsNoRun(t *testing.T) {
+// A model that refuses a request as too long does not end the run: whichever way the agent finds its tools,
+// inside Eino's retries and its failover, with programs, and in another process after an interrupt. No
+// model call is refused twice, nothing runs twice, and the learned limit holds after the interrupt.
+func TestOverflow_TooLongRequestEndsNoRun(t *testing.T) {
 	adktest.Both(t, endsNoRun[message], endsNoRun[agenticMessage])
 }
 

@@ -20,9 +20,9 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// A hidden tool of the read tool's name is an error at the start of the run too, in
-// every order: once found, it would go out beside the provided one.
-func TestAHiddenToolOfTheReadToolsNameIsAnErrorAtTheStart(t *testing.T) {
+// A hidden tool with the read tool's name is an error at the start of the run, in
+// every order: once found, it would be sent beside the provided one.
+func TestReadTool_HiddenToolOfSameNameIsError(t *testing.T) {
 	adktest.Both(t, hiddenReader[message], hiddenReader[agenticMessage])
 }
 
@@ -57,7 +57,7 @@ func hiddenReader[M adk.MessageType](t *testing.T, streaming bool) {
 
 // The list that toolsearch stores is readable with the tool that reduction provides,
 // where both have one store.
-func TestTheStoredListOfToolsIsReadable(t *testing.T) {
+func TestReadTool_ReadsStoredToolList(t *testing.T) {
 	adktest.Both(t, storedList[message], storedList[agenticMessage])
 }
 

@@ -31,12 +31,12 @@ var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
 	return tenant, nil
 }}
 
-// TestTenantsOfOneStoreReadOnlyTheirOwn: one agent with both middlewares serves two
-// tenants at once. Each reads back its own result and list of tools; a tenant that
-// has stored nothing is told so; no model sees a key.
+// One agent with both middlewares serves two tenants at once. Each reads back its own
+// result and list of tools; a tenant that has stored nothing is told so; no model
+// sees a key.
 //
 //claim:security-07
-func TestTenantsOfOneStoreReadOnlyTheirOwn(t *testing.T) {
+func TestScoped_TenantsReadOnlyTheirOwn(t *testing.T) {
 	adktest.Both(t, serveTenants[*schema.Message], serveTenants[*schema.AgenticMessage])
 }
 

@@ -49,9 +49,9 @@ func heard(t *testing.T) *bytes.Buffer {
 	return out
 }
 
-// A store or an index that is down costs the saving, at night too. Without a receiver of events the
-// log says so, once in a minute; einolean.Tee() is one that says nothing.
-func TestWithoutAReceiverTheLogSaysThatTheSavingIsLost(t *testing.T) {
+// Without OnEvent, the log reports once a minute that a failing store or index costs the saving.
+// With einolean.Tee() as OnEvent, it reports nothing.
+func TestOnEvent_UnsetLogsLostSaving(t *testing.T) {
 	adktest.Both(t, warned[message], warned[agenticMessage])
 }
 

@@ -23,9 +23,9 @@ var (
 	noTexts = regexp.MustCompile(`^(docs|demo|examples|cmd|internal/dev)(/|$)|(^|/)(testdata|\..+)$`)
 )
 
-// Every sample goes on in a build in which whatever a model reads has other words: notices, answers of search tools,
-// lists of tools and what tools say of themselves.
-func TestEverySampleGoesOnInOtherWords(t *testing.T) {
+// Every sample continues in a build whose texts for models are worded differently: notices, results of search tools,
+// lists of tools and descriptions of tools.
+func TestTexts_SamplesContinueWithOtherWording(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds two packages with other texts")
 	}
@@ -58,7 +58,7 @@ func TestEverySampleGoesOnInOtherWords(t *testing.T) {
 	file := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
 	cmd := exec.Command("go", "test", "-overlay", file, "-vet=off", "-ldflags=-w",
-		"-run", "OfAnotherBuild|WhatAProvider|TestStored|TestFormats_", "./reduction", "./internal/dev/together")
+		"-run", "OfAnotherBuild|FoundByProvider|TestStored|TestFormats_", "./reduction", "./internal/dev/together")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "EINOLEAN_OTHER_WORDS=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -58,10 +58,10 @@ func leads(t *testing.T, b store.Reader, result string) string {
 }
 
 // A chat of many turns, with plain answers between, and a model that counts its calls from zero in
-// each: every notice leads to the result that it stands for, in every request.
+// each: every notice leads to the result that it replaces, in every request.
 //
 //claim:migration-04
-func TestNoNoticeReplacesAnOriginalAndNoCallIDIsUsedTwice(t *testing.T) {
+func TestBackend_RepeatedCallIDsOverwriteNothing(t *testing.T) {
 	adktest.Both(t, chats[message], chats[agenticMessage])
 }
 
@@ -94,11 +94,11 @@ func chats[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Whatever a call id is, nothing is written or read outside of the store's directory, through a link
-// neither, and the result is not lost.
+// Whatever a call id is, nothing is written or read outside of the store's directory, not even through a
+// link, and the result is not lost.
 //
 //claim:migration-05
-func TestNoCallIDAndNoLinkLeadsOutOfTheStore(t *testing.T) {
+func TestNewDir_CallIDsAndLinksStayInside(t *testing.T) {
 	adktest.Both(t, outside[message], outside[agenticMessage])
 }
 
@@ -137,11 +137,11 @@ func outside[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Len(t, entries, 2, "nothing but the store and the secret")
 }
 
-// A tool may return a notice that it made up. The path in it opens nothing, and the text is stored
-// like any other.
+// A tool may return a forged notice. The path in it opens nothing, and the text is stored like any
+// other.
 //
 //claim:migration-06
-func TestThePathOfAForeignNoticeOpensNothing(t *testing.T) {
+func TestNotice_ForgedPathOpensNothing(t *testing.T) {
 	adktest.Both(t, foreignNotice[message], foreignNotice[agenticMessage])
 }
 
@@ -158,11 +158,10 @@ func foreignNotice[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, forged, leads(t, kept, resultIn(wires[len(wires)-1].Messages, "a")))
 }
 
-// A result without a call, as trimmed histories have, goes out as it is, whatever is cleared
-// around it.
+// A result without a call, as in trimmed histories, is sent unchanged, whatever is cleared around it.
 //
 //claim:migration-07
-func TestAnOrphanedResultIsLeftAlone(t *testing.T) {
+func TestClear_LeavesResultsWithoutCall(t *testing.T) {
 	adktest.Both(t, orphaned[message], orphaned[agenticMessage])
 }
 
@@ -179,12 +178,12 @@ func orphaned[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// What stands in place of a search's answer in an old history, such as the words of a person who
-// refused the call, or what is left of an answer that was cut, loads nothing and breaks nothing; what
-// can be read of other answers loads its tools, and a new search works.
+// A text in place of a search result in an old history, such as a person's refusal of the call or the rest
+// of a truncated result, loads nothing and breaks nothing; what can be read of other results loads its
+// tools, and a new search works.
 //
 //claim:migration-08
-func TestARefusalOrADamagedAnswerInPlaceOfASearchIsReadWithoutHarm(t *testing.T) {
+func TestToolSearch_RefusedOrDamagedResultIsHarmless(t *testing.T) {
 	adktest.Both(t, damaged[message], damaged[agenticMessage])
 }
 
@@ -206,10 +205,10 @@ func damaged[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// TestRecommendedIsTurnedOnBesideEinosFiles runs the lines of docs/migrating.md.
+// TestRecommended_WorksWithEinosFilesystem runs the lines of docs/migrating.md.
 //
 //claim:migration-02
-func TestRecommendedIsTurnedOnBesideEinosFiles(t *testing.T) {
+func TestRecommended_WorksWithEinosFilesystem(t *testing.T) {
 	backend := einofiles.NewInMemoryBackend()
 	m := adktest.Script[message](call("a", "read_file", map[string]any{"file_path": "/long"}), call("b", "grep", map[string]any{"pattern": "needle", "path": "/", "output_mode": "content"}), adktest.Say("done"))
 	require.NoError(t, backend.Write(t.Context(), &einofiles.WriteRequest{FilePath: "/long", Content: strings.Repeat("a needle in a line of hay\n", 4000)}))
@@ -247,11 +246,11 @@ func turnOn(ctx context.Context, backend reduction.Backend, files adk.ChatModelA
 	return adk.NewChatModelAgent(ctx, agentConfig)
 }
 
-// TestARestoredHistoryFindsItsResults: a store that was backed up after its history has everything that
-// the history names. With an older one the model is told to repeat the call, and the run goes on.
+// A store that was backed up after its history has everything that the history names. With an older one
+// the model is told to repeat the call, and the run continues.
 //
 //claim:operations-07
-func TestARestoredHistoryFindsItsResults(t *testing.T) {
+func TestBackend_RestoredHistoryFindsItsResults(t *testing.T) {
 	adktest.Both(t, restored[message], restored[agenticMessage])
 }
 
