@@ -115,8 +115,8 @@ type Config struct {
 	// none does, the answer says that no tool matches and names the nearest ones, which the model can
 	// load with "select:". If the index reports no confidence, that of index.BM25 is used, which takes a
 	// few megabytes for a thousand tools; tools missing from that index are never rejected. With index.BM25 on
-	// held-out requests, 0.05 rejects 73 % of the English searches that no tool serves and 61 % of the
-	// Chinese ones over English tools, and holds back 5 and 6 % of the right answers; by set, 27 to 94 %
+	// held-out requests, 0.05 rejects 76 % of the English searches that no tool serves and 61 % of the
+	// Chinese ones over English tools, and holds back 4 % of the right answers in both; by set, 35 to 96 %
 	// and 0 to 22 % (docs/benchmarks.md). If zero, no results are rejected.
 	MinConfidence float64
 
@@ -324,7 +324,7 @@ const (
 //   - MinTokensToHide 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: about fourteen tools of MCP servers.
 //   - MinConfidence 0.05 makes searches that no tool serves say so, rather than load
-//     something else: 27 to 94 % of them, by set, on held-out requests. It also holds back 0
+//     something else: 35 to 96 % of them, by set, on held-out requests. It also holds back 0
 //     to 22 % of the right answers: the tool is then named, and costs one more call.
 //   - MinRelativeScore 0.25 loads 12 to 23 % fewer tools, by language, and keeps 99 % of the
 //     right ones among the first five.
