@@ -709,8 +709,13 @@ func (c *chat[M]) uncleared(before, next *sentRequest[M]) int64 {
 func (c *chat[M]) threshold(r *sentRequest[M]) int64 {
 	cfg := &c.settings.reduce
 	threshold := cfg.MaxTokensForClear
-	if r.beginsTurn && cfg.MaxTokensAtTurnStart > 0 {
-		threshold = cfg.MaxTokensAtTurnStart
+	switch start := cfg.MaxTokensAtTurnStart; {
+	case start == 0:
+	case r.beginsTurn:
+		threshold = start
+	case c.settings.isReduceFirst && c.plan.asks:
+		// A resumed run repeats the pass of its turn's start. There reduction did not see what toolsearch had yet to add.
+		threshold = min(threshold, start)
 	}
 	if cfg.WindowTokens > 0 {
 		threshold = min(threshold, cfg.WindowTokens)

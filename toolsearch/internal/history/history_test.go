@@ -225,6 +225,7 @@ func testOutcomes[M adk.MessageType](t *testing.T) {
 		{"newest call with an old id", []string{"old"}, true, nil},
 		{"older call before a model call", []string{"old", "new"}, false, []string{"new"}},
 		{"older call after a model call", []string{"old", "new"}, true, []string{"old", "new"}},
+		{"call of an earlier run with the id of an older call", []string{"old", "old", "new"}, true, []string{"old", "new"}},
 	} {
 		var h History[M]
 		h.Usage.isSent = c.isSent
