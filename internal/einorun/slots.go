@@ -9,6 +9,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
+// Slot is a tool that stands for hidden ones. Eino takes its tools by their Go types, so a middleware may add slots of all
+// types.
+type Slot interface {
+	// StandsForNone reports that the slot stands for no certain tool: its Go type then says nothing of the agent's tools.
+	StandsForNone() bool
+}
+
 // slotsKey is the key of the function that removes slots.
 type slotsKey struct{}
 

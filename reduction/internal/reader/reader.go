@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/toolschema"
@@ -178,7 +179,12 @@ func (r *Reader) IsReadTool(ctx context.Context, tool string) bool {
 // maxDescription is how much of another tool's description an error quotes, in bytes.
 const maxDescription = 80
 
+// returnsParts reports whether a tool returns results of several parts. A slot may be of any type without a tool that
+// returns them.
 func returnsParts(t tool.BaseTool) bool {
+	if slot, ok := t.(einorun.Slot); ok && slot.StandsForNone() {
+		return false
+	}
 	switch t.(type) {
 	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
 		return true

@@ -128,7 +128,8 @@ func (c callTool[I, O]) isEnhanced() bool {
 	return !plain
 }
 
-func (c callTool[I, O]) isSlot() {}
+// StandsForNone implements [einorun.Slot].
+func (c callTool[I, O]) StandsForNone() bool { return true }
 
 // GetType returns the type for callbacks.
 func (c callTool[I, O]) GetType() string {

@@ -28,6 +28,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
@@ -90,7 +91,7 @@ func IsUnusedName(name string) bool { return strings.HasPrefix(name, unusedPrefi
 
 // IsSlot reports whether a tool of an agent's list is a slot.
 func IsSlot(t tool.BaseTool) bool {
-	_, ok := t.(interface{ isSlot() })
+	_, ok := t.(einorun.Slot)
 	return ok
 }
 
@@ -186,7 +187,8 @@ type slot struct {
 	boundInfo   *schema.ToolInfo // of boundTool
 }
 
-func (s *slot) isSlot() {}
+// StandsForNone implements [einorun.Slot].
+func (s *slot) StandsForNone() bool { return s.boundTool == nil }
 
 // unusedInfos returns the infos of unused slots.
 var unusedInfos = sync.OnceValue(func() []schema.ToolInfo {
