@@ -222,7 +222,7 @@ func randomChatSettings[M adk.MessageType](r *rand.Rand, p *chatPlan) (s chatSet
 	} else if isLoading || len(s.search.AlwaysVisible) > 0 {
 		s.reduce.TokenCounter = countMessages[M]
 	}
-	s.loadsByRequest = s.search.Protocol != toolsearch.SearchCall && s.search.Prefetch > 0 || s.search.UnloadAfter > 0
+	s.loadsByRequest = isLoading && s.search.Prefetch > 0 || s.search.UnloadAfter > 0 || s.search.MaxToolsPerRequest > 0
 	s.isReduceFirst, s.addsMessage, s.wrapsTools = r.IntN(2) == 0, r.IntN(3) == 0, r.IntN(4) == 0
 	if s.isReduceFirst && p.ratio > 0 && s.reduce.TokenCounter == nil {
 		// In the first model call of a run, reduction does not see the tools that toolsearch will show, and the provider
@@ -614,7 +614,8 @@ func (c *chat[M]) check() error {
 // the same messages. There are these exceptions:
 //
 //   - Protocols that load tools change the list of tools when the model has loaded one, or with Prefetch when the user
-//     asks for one, and UnloadAfter and MaxToolsPerRequest remove some.
+//     asks for one. UnloadAfter and MaxToolsPerRequest remove some, and one that is loaded again may be in another place
+//     in the next turn.
 //   - If the request has reached the threshold, results and arguments in it that were not cleared before may be.
 func (c *chat[M]) checkContinues(before, next *sentRequest[M]) error {
 	mayLoad := c.settings.search.Protocol != toolsearch.SearchCall && (!next.beginsTurn || c.settings.loadsByRequest)
