@@ -11,7 +11,7 @@
 //	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 //		Name:     "assistant",
 //		Model:    chatModel,
-//		Handlers: []adk.ChatModelAgentMiddleware{reduce, search, recorder.Handler()},
+//		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, recorder.Handler()},
 //	})
 //
 // To record searches with their scores as well, set OnEvent of both middlewares to

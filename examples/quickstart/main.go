@@ -58,7 +58,7 @@ func newConfig(
 	config := &adk.ChatModelAgentConfig{
 		Name:     "assistant",
 		Model:    chatModel,
-		Handlers: []adk.ChatModelAgentMiddleware{reduce, search},
+		Handlers: []adk.ChatModelAgentMiddleware{search, reduce},
 	}
 	// end
 	return config, nil
