@@ -73,8 +73,7 @@ func (t *runTools) mayBeMissing(name string) bool {
 // checkLaterTools adds the tools of later handlers to the agent's own; the list of the first model call has them. It
 // rejects a name that is taken: which of the two tools Eino runs would depend on the order of the handlers.
 func (t *runTools) checkLaterTools(infos []*schema.ToolInfo) error {
-	isUnusedSlot := func(info *schema.ToolInfo) bool { return info != nil && slots.IsUnusedName(info.Name) }
-	if !slices.ContainsFunc(infos, isUnusedSlot) {
+	if !slices.ContainsFunc(infos, slots.IsUnused) {
 		return nil // not a list of this run: there is no agent, or it is from a checkpoint of Eino's own package
 	}
 	c, errs, seen := t.catalog(), problems(nil), toolnames.Set(nil)

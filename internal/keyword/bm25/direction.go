@@ -13,7 +13,7 @@ import (
 )
 
 // unspacedDirections are Chinese words for the directions that names may differ in. What is to or from something
-// depends on the word beside it, so those two may be ambiguous on their own.
+// depends on the adjacent word, so their words may be ambiguous alone.
 var unspacedDirections = map[string][]string{
 	"to":     {"转换成", "转换为", "转成", "转为", "换算成", "换算为", "换成", "变成", "变为", "改成", "译成", "译为", "转", "到", "至"},
 	"from":   {"从", "由", "转自", "来自"},
@@ -57,7 +57,9 @@ func (acc *accumulator) directionOf(doc uint32) (d postings.Direction, ok bool) 
 
 // hasDirection reports whether the query has a word of a direction, or text in which one may be.
 func (q *queryParser) hasDirection() bool {
-	return slices.ContainsFunc(q.words, func(w stemmedWord) bool { return w.Unspaced || postings.IsDirection(strings.ToLower(w.Text)) })
+	return slices.ContainsFunc(q.words, func(w stemmedWord) bool {
+		return w.Unspaced || postings.IsDirection(strings.ToLower(w.Text))
+	})
 }
 
 // expressesDirection reports whether the query expresses a direction. "A to B" implies "from A" as well.
@@ -94,7 +96,9 @@ func (q *queryParser) expressesUnspaced(d postings.Direction) bool {
 	if q.hasAround(unspacedDirections[d.Word], func(_, after string) bool { return !hasTarget || q.beginsWith(after, d.Next) }) {
 		return true
 	}
-	return d.Word == "from" && q.hasAround(unspacedDirections["to"], func(before, _ string) bool { return q.endsWith(before, d.Next) })
+	return d.Word == "from" && q.hasAround(unspacedDirections["to"], func(before, _ string) bool {
+		return q.endsWith(before, d.Next)
+	})
 }
 
 // hasAround reports whether the query has one of some words between texts that fit.
@@ -138,7 +142,7 @@ func (q *queryParser) beginsWith(text, said string) bool {
 func (q *queryParser) endsWith(text, said string) bool {
 	text = strings.TrimRight(text, " \"'")
 	start := len(text)
-	for start > 0 && isLetter(text[start-1]) {
+	for start > 0 && isAlphanumeric(text[start-1]) {
 		start--
 	}
 	if start < len(text) {
@@ -161,12 +165,10 @@ func (q *queryParser) means(word, stem string) bool {
 
 func leadingWord(text string) string {
 	end := 0
-	for end < len(text) && isLetter(text[end]) {
+	for end < len(text) && isAlphanumeric(text[end]) {
 		end++
 	}
 	return text[:end]
 }
 
-func isLetter(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || analysis.IsDigit(c)
-}
+func isAlphanumeric(c byte) bool { return analysis.IsLetter(c) || analysis.IsDigit(c) }

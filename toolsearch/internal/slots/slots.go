@@ -89,6 +89,9 @@ const (
 // IsUnusedName reports whether a name is that of an unused slot.
 func IsUnusedName(name string) bool { return strings.HasPrefix(name, unusedPrefix) }
 
+// IsUnused reports whether an info, which may be nil, is that of an unused slot.
+func IsUnused(info *schema.ToolInfo) bool { return info != nil && IsUnusedName(info.Name) }
+
 // IsSlot reports whether a tool of an agent's list is a slot.
 func IsSlot(t tool.BaseTool) bool {
 	_, ok := t.(einorun.Slot)
@@ -172,11 +175,10 @@ func (s *Slots) UnbindableTools(tools *catalog.Set) (names []string) {
 // Remove returns a list without the infos of all slots that Eino put into it.
 func (s *Slots) Remove(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	infos = s.RemoveBound(infos)
-	isUnused := func(info *schema.ToolInfo) bool { return info != nil && IsUnusedName(info.Name) }
-	if !slices.ContainsFunc(infos, isUnused) {
+	if !slices.ContainsFunc(infos, IsUnused) {
 		return infos
 	}
-	return slices.DeleteFunc(slices.Clone(infos), isUnused)
+	return slices.DeleteFunc(slices.Clone(infos), IsUnused)
 }
 
 // slot is a tool that stands for a hidden one.

@@ -242,6 +242,9 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
+// IsLetter reports whether c is an ASCII letter.
+func IsLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
 // IsDigit reports whether c is a digit.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 

@@ -67,5 +67,5 @@ func hasWord(text, word string) bool {
 }
 
 func isNameByte(c byte) bool {
-	return c == '_' || c == '-' || analysis.IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return c == '_' || c == '-' || analysis.IsLetter(c) || analysis.IsDigit(c)
 }
