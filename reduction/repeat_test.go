@@ -177,7 +177,7 @@ func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
 					Args: fmt.Sprintf(`{"n":%d}`, calls),
 				}
 				if r.IntN(12) == 0 {
-					c.ID = fmt.Sprint("call_", 1+r.IntN(calls)) // some models count anew
+					c.ID = fmt.Sprint("call_", 1+r.IntN(calls)) // some models restart their numbering
 				}
 				if r.IntN(8) == 0 {
 					c.Args = fmt.Sprintf(`{"content":%q}`, text(3000))

@@ -3,7 +3,7 @@
 
 package toolsearcheval_test
 
-// index.BM25 beside other rankings: Eino's score, plain BM25 and, where Node.js is installed, Ratel.
+// Compares index.BM25 with other rankings: Eino's score, plain BM25 and, where Node.js is installed, Ratel.
 
 import (
 	"cmp"

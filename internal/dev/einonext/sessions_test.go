@@ -360,7 +360,7 @@ func compare[M adk.MessageType](t testing.TB, p plan, c *counts) {
 	c.inMemory += memory.broken()
 }
 
-// A resumed session continues as if its history had stayed in memory, with any handlers beside ours.
+// A resumed session continues as if its history had stayed in memory, with any other handlers.
 func TestSessions_ResumeAsIfKeptInMemory(t *testing.T) {
 	n, seed := 60, uint64(time.Now().UnixNano())
 	if s := os.Getenv("EINOLEAN_SESSIONS"); s != "" {

@@ -116,7 +116,7 @@ func planChat(r *rand.Rand) (p chatPlan) {
 		a := action{id: fmt.Sprint("call_", calls), tool: ownNames[r.IntN(len(ownNames))]}
 		a.file, a.offset = r.IntN(3), 1+r.IntN(20)
 		if len(ids) > 0 && r.IntN(15) == 0 && !used[ids[len(ids)/2]] {
-			a.id, p.reusesIDs = ids[len(ids)/2], true // some models count anew
+			a.id, p.reusesIDs = ids[len(ids)/2], true // some models restart their numbering
 		}
 		used[a.id], ids = true, append(ids, a.id)
 		a.kind = []actionKind{
@@ -542,7 +542,7 @@ func (c *chat[M]) call(a action, w adktest.Wire[M]) adktest.ToolCall {
 	return adktest.ToolCall{ID: a.id, Name: name, Args: arguments(args)}
 }
 
-// addsContext adds a message to each history that has none of its own.
+// addsContext adds a message to each history that lacks it.
 type addsContext[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }

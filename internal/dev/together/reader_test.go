@@ -21,7 +21,7 @@ import (
 )
 
 // A hidden tool with the read tool's name is an error at the start of the run, in
-// every order: once found, it would be sent beside the provided one.
+// every order: once a search loads it, requests would have two tools of one name.
 func TestReadTool_HiddenToolOfSameNameIsError(t *testing.T) {
 	adktest.Both(t, hiddenReader[message], hiddenReader[agenticMessage])
 }

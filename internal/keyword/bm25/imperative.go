@@ -12,7 +12,7 @@ var toolVerbs = map[string]bool{"like": true, "make": true}
 // imperativeOpenings are the words before an imperative or an infinitive in a sentence.
 var imperativeOpenings = [...]string{"to", "please", "can you", "could you", "would you", "will you", "and", "then"}
 
-// notVerbs are the words after which a tool verb is none: "like to know", "make sure".
+// notVerbs are words that follow when a tool verb is not the action asked for: "like to know", "make sure".
 var notVerbs = [...]string{"to", "sure"}
 
 // isImperative reports whether the current word is a stop word that says here what to do: it begins a sentence ("Like

@@ -813,7 +813,8 @@ func (q *queryParser) isProperName(word string) bool {
 // and no document has it in any language. Several such words count once: the rest of a long request
 // says under what circumstances something is wanted, which no document needs to have.
 func (q *queryParser) noteForeign(word string) {
-	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || q.IsUsed(word) ||
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 ||
+		q.l.IsIncidental(word) || q.IsUsed(word) ||
 		slices.ContainsFunc(q.l.Meanings(word), q.KnowsAny) {
 		return
 	}

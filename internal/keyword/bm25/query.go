@@ -19,7 +19,7 @@ type parsedQuery struct {
 	// named are the documents whose names are in the text.
 	named []uint32
 	// foreign is the importance of a known word without spaces that no document has in
-	// any language, 0 if there is none.
+	// any language; 0 without such a word.
 	foreign float64
 	// foreignIn is the same by clause.
 	foreignIn []float64

@@ -116,7 +116,7 @@ var otherErrors = []struct{ source, text string }{
 	{"a queue", `{"message":"Model busy, maximum queue length of 64 messages exceeded"}`},
 	{"Chinese, rate", "请求过于频繁，输入 tokens 超过每分钟上限，请稍后再试"},
 	{"Chinese, timeout", "请求超时，请检查网络后重试"},
-	{"the answer's parameter beside the window",
+	{"the answer's parameter next to the window",
 		"400 max_tokens must be less than or equal to 8192, the maximum value for max_tokens is less than the context_window for this model"},
 	{"the answer's parameter, written out",
 		"ValidationException: The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096."},
