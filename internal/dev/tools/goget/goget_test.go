@@ -88,7 +88,7 @@ func (s stranger) runTheReadme(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(mod), "replace")
 	out := s.command(t, dir, "go", "run", ".")
-	require.Equal(t, strings.Repeat("read_file tool_search call_tool \n", 4)+"found: true\n", out)
+	require.Equal(t, strings.Repeat("tool_search call_tool read_file \n", 4)+"found: true\n", out)
 }
 
 // runTheCommand follows the documentation with nothing but Go and a file.
