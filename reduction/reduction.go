@@ -62,6 +62,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 		return ctx, err
 	}
 	rc.Tools = tools
+	next = einorun.WithoutPreview[M](next)
 	return withRun(offload.WithPass(next), m.settings, &run{tools: tools}), nil
 }
 
@@ -92,20 +93,16 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if !m.settings.mayClear {
 		return ctx, state, nil
 	}
-	counted := withoutSlots(ctx, state)
-	out, err := m.reduce(ctx, counted)
+	request, err := einorun.PreviewOf(ctx, state)
 	if err != nil {
 		return ctx, state, err
 	}
-	switch {
-	case out == counted:
-		out = state
-	case counted != state:
-		next := *out
-		next.ToolInfos = state.ToolInfos
-		out = &next
+	reduced, err := m.reduce(ctx, request)
+	if err != nil {
+		return ctx, state, err
 	}
-	if out == state || m.settings.cfg.ClearPostProcess == nil {
+	out := withMessagesOf(state, reduced)
+	if reduced == request || m.settings.cfg.ClearPostProcess == nil {
 		return ctx, out, nil
 	}
 	next, err := m.settings.cfg.postProcess(ctx, out)
@@ -115,16 +112,14 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	return next, out, nil
 }
 
-// withoutSlots returns a state without the tools that only stand for hidden ones: no request has them.
-func withoutSlots[M adk.MessageType](
-	ctx context.Context, state *adk.TypedChatModelAgentState[M],
-) *adk.TypedChatModelAgentState[M] {
-	infos := einorun.WithoutSlots(ctx, state.ToolInfos)
-	if len(infos) == len(state.ToolInfos) {
+// withMessagesOf returns a state with the messages of a later one. Its tools stay: package toolsearch selects them in its
+// own hook.
+func withMessagesOf[M adk.MessageType](state, later *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
+	if message.SameSlice(state.Messages, later.Messages) {
 		return state
 	}
-	next := *state
-	next.ToolInfos = infos
+	next := *later
+	next.ToolInfos, next.DeferredToolInfos = state.ToolInfos, state.DeferredToolInfos
 	return &next
 }
 

@@ -88,7 +88,6 @@ func beginRun(ctx context.Context, catalogs *catalogCache, rc *einorun.RunContex
 	ctx = programturn.WithTools(ctx, r)
 	r.tools.refresh(ctx, &r.state)
 	r.tools.slots = r.catalog().slotPlan().NewSlots(ctx, r)
-	ctx = einorun.WithSlots(ctx, r.tools.slots.Remove)
 	search := searchTools(r)
 	if r.settings.rules.SearchTool {
 		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails

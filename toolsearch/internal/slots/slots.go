@@ -172,15 +172,6 @@ func (s *Slots) UnbindableTools(tools *catalog.Set) (names []string) {
 	return names
 }
 
-// Remove returns a list without the infos of all slots that Eino put into it.
-func (s *Slots) Remove(infos []*schema.ToolInfo) []*schema.ToolInfo {
-	infos = s.RemoveBound(infos)
-	if !slices.ContainsFunc(infos, IsUnused) {
-		return infos
-	}
-	return slices.DeleteFunc(slices.Clone(infos), IsUnused)
-}
-
 // slot is a tool that stands for a hidden one.
 type slot struct {
 	slots       *Slots
