@@ -17,8 +17,8 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// factorKey marks, in the Extra map of a message that was among the first to change, the factor. If it is 1, there may
-// be none where another mark shows that the message has changed.
+// factorKey marks, in the Extra map of a message that was among the first to change, the factor. If it is 1, and no
+// provider has counted a request, there may be none where another mark shows that the message has changed.
 const factorKey = "__einolean_reduction_factor__"
 
 // storedFactor returns the factor that a history remembers, zero if there is none.
@@ -45,7 +45,7 @@ func (s *settings[M]) keepFactor(
 	factor := r.factor()
 	if factor == 0 {
 		factor = 1
-		if s.estimator != nil && hasReports(before.Messages) {
+		if s.estimator != nil && reports(before.Messages) > 1 {
 			size, err := s.exactSize(ctx, before)
 			if err != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func (s *settings[M]) keepFactor(
 // it: a ClearMessageRewriter may remove those with marks. Messages of the user's are not marked: handlers take a user
 // message with a mark for one that nobody has sent. It changes the second list.
 func rememberFactor[M adk.MessageType](before, after []M, factor float64) {
-	if storedFactor(after) == factor || factor == 1 && hasMarks(after) {
+	if storedFactor(after) == factor || factor == 1 && hasMarks(after) && reports(after) == 0 {
 		return
 	}
 	for i := range min(len(before), len(after)) {
@@ -80,13 +80,12 @@ func rememberFactor[M adk.MessageType](before, after []M, factor float64) {
 	}
 }
 
-// hasReports reports whether providers have counted enough requests for a factor.
-func hasReports[M adk.MessageType](msgs []M) bool {
-	n := 0
+// reports is how many requests of a history a provider has counted. A factor takes two.
+func reports[M adk.MessageType](msgs []M) (n int) {
 	for _, m := range msgs {
 		if u := message.Usage(m); u != nil && u.PromptTokens > 0 {
 			n++
 		}
 	}
-	return n > 1
+	return n
 }

@@ -26,4 +26,14 @@ func TestRememberFactor_MarksWhatARewriterLeaves(t *testing.T) {
 	after = []*schema.Message{question, marked, summary}
 	rememberFactor([]*schema.Message{question, marked, question}, after, 1)
 	require.Same(t, summary, after[2], "another mark shows it")
+	// The rewriter's message is shorter than what the provider has counted later: the reports no longer show that
+	// the factor was 1.
+	counted := schema.AssistantMessage("an answer", nil)
+	counted.ResponseMeta = &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: 1000}}
+	cleared := schema.AssistantMessage("another call", nil)
+	cleared.Extra = map[string]any{"__einolean_reduction__": true}
+	after = []*schema.Message{question, summary, counted, cleared}
+	require.True(t, hasMarks(after))
+	rememberFactor([]*schema.Message{question, marked, counted, cleared}, after, 1)
+	require.Equal(t, 1., storedFactor(after))
 }
