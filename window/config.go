@@ -78,10 +78,9 @@ const (
 	questionBytes   = 1000
 )
 
-// keep is the one door for strings that users, models, servers and tools wrote: it
-// redacts a string and cuts it to at most bytes, or as Texts says if most is 0.
-// Nothing else of the string stays in memory.
-func (c *Config) keep(value string, most int) string {
+// keep redacts a string, and shortens it to this many bytes, or as Texts says if that is 0. Every
+// string that users, models, servers and tools wrote goes through it: nothing else of it stays in memory.
+func (c *Config) keep(value string, maxBytes int) string {
 	if c.Texts == TextsNone || value == "" {
 		return ""
 	}
@@ -92,11 +91,11 @@ func (c *Config) keep(value string, most int) string {
 		}
 		value = redacted
 	}
-	if most == 0 && c.Texts == TextsStart {
-		most = startBytes
+	if maxBytes == 0 && c.Texts == TextsStart {
+		maxBytes = startBytes
 	}
-	if most > 0 && len(value) > most {
-		return strings.Clone(display.Start(value, most))
+	if maxBytes > 0 && len(value) > maxBytes {
+		return strings.Clone(display.Start(value, maxBytes))
 	}
 	return value
 }
@@ -131,7 +130,7 @@ func (c *Config) keepError(err error) string {
 	return c.keep(safe.ErrorText(err), questionBytes)
 }
 
-// keepPiece lets what is to be kept of a piece pass the door. Names have passed it.
+// keepPiece redacts and shortens what is to be kept of a piece. Names are redacted already.
 func (c *Config) keepPiece(p *piece, name func(string) string) {
 	if p.stored.name = name(p.Tool); p.Tool == "" {
 		p.stored.name = c.keep(p.Label, nameBytes)
@@ -146,7 +145,7 @@ func (c *Config) keepCall(p *parts.Part) ToolUse {
 	return ToolUse{Tool: c.keepName(p.Tool), CallID: c.keepID(p.CallID), Arguments: c.keep(p.Text, 0)}
 }
 
-// keepEvent returns a copy of an event whose strings have passed the door and whose
+// keepEvent returns a copy of an event whose strings are redacted and shortened, and whose
 // numbers can be encoded.
 func (c *Config) keepEvent(e einolean.Event) einolean.Event {
 	name := func(s string) string { return c.keep(s, nameBytes) }

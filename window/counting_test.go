@@ -91,7 +91,7 @@ func TestKept_CountsOmissions(t *testing.T) {
 		history := append([]*schema.Message(nil), c.history...)
 		for i, m := range history {
 			if m.Role == schema.Tool {
-				history[i] = schema.ToolMessage("[Earlier result removed]", m.ToolCallID, schema.WithToolName(m.ToolName))
+				history[i] = schema.ToolMessage("[Earlier result removed. It was not saved.]", m.ToolCallID, schema.WithToolName(m.ToolName))
 				if path != "" {
 					c.see.Event(c.ctx, einolean.Event{Kind: einolean.KindResultCleared, CallID: m.ToolCallID, Output: &einolean.OutputChange{Path: path}})
 				}

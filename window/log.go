@@ -61,7 +61,7 @@ func (l *logger) add(lines []line) (wait func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size > 0 && l.size+size > maxBacklog {
-		l.lose(1, errors.New("it does not take lines as quickly as calls end"))
+		l.lose(1, errors.New("the log writer is too slow"))
 		return func() {}
 	}
 	if l.size == 0 {

@@ -142,7 +142,7 @@ type piece struct {
 	onlyEinolean bool  // only einolean needs it
 	slot         int32 // that holds it
 	isKnown      bool  // the conversation has it
-	isPrepared   bool  // what follows has passed the door
+	isPrepared   bool  // what follows is redacted
 
 	stored struct{ text, name, id, path string }
 }

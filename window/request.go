@@ -28,7 +28,7 @@ type request struct {
 	userText      string            // the user's latest message
 	question      string            // the same, as it may be kept
 	isStored      bool              // on the provider's server
-	questionReady bool              // question has passed the door
+	questionReady bool              // question is redacted
 
 	recording recordingID
 }

@@ -4,10 +4,10 @@
 // Package inspect shows what package window recorded: as one self-contained HTML page,
 // as lines in a terminal, and live on a development machine.
 //
-//	err := inspect.WriteFile("window.html", see.Conversation("acme/42"))
-//	err = inspect.WriteText(os.Stdout, see.Conversation("acme/42"), inspect.TextOptions{Color: true})
-//	err = inspect.WriteCall(os.Stdout, see.Conversation("acme/42"), 8, inspect.TextOptions{Color: true})
-//	http.Handle("/context/", http.StripPrefix("/context", inspect.Handler(see)))
+//	err := inspect.WriteFile("window.html", recorder.Conversation("acme/42"))
+//	err = inspect.WriteText(os.Stdout, recorder.Conversation("acme/42"), inspect.TextOptions{Color: true})
+//	err = inspect.WriteCall(os.Stdout, recorder.Conversation("acme/42"), 8, inspect.TextOptions{Color: true})
+//	http.Handle("/context/", http.StripPrefix("/context", inspect.Handler(recorder)))
 //
 // Pages and lines are in Chinese where adk.SetLanguage has chosen it, and a page where its browser
 // prefers it.

@@ -15,7 +15,8 @@
 // semantic conventions for generative AI (github.com/open-telemetry/semantic-conventions-genai).
 // The parts of the window are attributes under "einolean.". Eino does not tell handlers which
 // provider and model an agent has: name them in [Config]. Metrics count the savings, and what they cost in the provider's cache.
-// Attributes of metrics have few values: they hold no names of tools, no IDs and no paths.
+// Attributes of metrics have few values: they hold no names of tools, no IDs of calls and no paths. Only
+// einolean.scope has more: one for each scope that was full.
 // Texts of messages and results are never reported; queries of searches are, if
 // [Config.Content] is set.
 package windowotel
@@ -334,8 +335,8 @@ func newMeters(m metric.Meter) (meters, error) {
 	counter(&all.denied, "einolean.tools.denied", "{call}", "Calls of tools that the filter denies")
 	counter(&all.readBacks, "einolean.read_back.count", "{read}", "Reads of stored results")
 	counter(&all.readBackTokens, "einolean.read_back.tokens", "{token}", "Estimated tokens that were read back")
-	counter(&all.storeFailures, "einolean.store.failures", "{failure}", "Writes to a store that failed")
-	counter(&all.refused, "einolean.tools.refused", "{tool}", "Tools of MCP servers that cannot be offered")
+	counter(&all.storeFailures, "einolean.store.failures", "{failure}", "Operations of a store that failed")
+	counter(&all.refused, "einolean.tools.refused", "{tool}", "Events about tools that cannot be offered")
 	return all, errors.Join(failed...)
 }
 

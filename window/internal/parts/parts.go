@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -270,12 +271,18 @@ const (
 	noticeClose = "</persisted-output>"
 )
 
+// placeholders replace cleared results that nobody stored, in both languages: those of package reduction, and Eino's.
+var placeholders = []string{
+	"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
+	"[Old tool result content cleared]", "[工具输出结果已清理]",
+}
+
 // readNotice recognizes notices of both languages, and Eino's.
 func readNotice(text string) Notice {
+	if slices.Contains(placeholders, text) {
+		return Notice{Rule: "cleared"}
+	}
 	if !strings.HasSuffix(text, noticeClose) {
-		if strings.HasPrefix(text, "[Earlier result removed") || strings.HasPrefix(text, "[Old tool result") {
-			return Notice{Rule: "cleared"}
-		}
 		return Notice{}
 	}
 	at := strings.LastIndex(text, noticeOpen)

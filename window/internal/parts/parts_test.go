@@ -67,6 +67,21 @@ func TestAnalyze_CallHasPathHashOfNotice(t *testing.T) {
 	}
 }
 
+// A result that was cleared and not stored is recognized in both languages, and Eino's too: a text that only begins like
+// it is a result.
+func TestAnalyze_RecognizesClearedResults(t *testing.T) {
+	for _, text := range []string{
+		"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
+		"[Old tool result content cleared]", "[工具输出结果已清理]",
+	} {
+		for suffix, rule := range map[string]string{"": "cleared", " in a log file": ""} {
+			p := Part{Kind: Result, CallID: "c", Text: text + suffix}
+			p.Analyze(maphash.MakeSeed())
+			require.Equal(t, rule, p.Notice.Rule, p.Text)
+		}
+	}
+}
+
 func testAnswer[M adk.MessageType](t *testing.T) {
 	text, calls, _ := Answer(maphash.MakeSeed(), message.Calling[M]([]message.ToolCall{{ID: "1", Name: "one", Args: `{"a":"/b/c"}`}, {ID: "2", Name: "two", Args: "{}"}}))
 	require.Empty(t, text)

@@ -100,10 +100,10 @@ func (l *leaking[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 
 //claim:security-67 window-03
 func TestRedact_NoSecretIsKeptOrLogged(t *testing.T) {
-	adktest.Both(t, passesTheDoor[*schema.Message], passesTheDoor[*schema.AgenticMessage])
+	adktest.Both(t, redactsAll[*schema.Message], redactsAll[*schema.AgenticMessage])
 }
 
-func passesTheDoor[M adk.MessageType](t *testing.T, streaming bool) {
+func redactsAll[M adk.MessageType](t *testing.T, streaming bool) {
 	redact := func(s string) string { return strings.ReplaceAll(s, secret, "•••") }
 	for name, c := range map[string]window.Config{
 		"redacted":            {Redact: redact, Texts: window.TextsAll},
@@ -328,7 +328,7 @@ func TestLog_BlockedWriterLosesCallsWithoutDelay(t *testing.T) {
 		lost := 51 - len(read)
 		require.Positive(t, lost)
 		require.Equal(t, 51, read[len(read)-1])
-		require.Equal(t, fmt.Sprintf("window: %d calls are missing in the log: it does not take lines as quickly as calls end", lost), see.LogError().Error())
+		require.Equal(t, fmt.Sprintf("window: %d calls are missing in the log: the log writer is too slow", lost), see.LogError().Error())
 		require.Len(t, reported, 1)
 		require.Contains(t, reported[0], fmt.Sprintf("the log lost %d calls here", lost))
 	})
