@@ -16,6 +16,7 @@
 //     reduction.New and store.NewDir.
 //   - [github.com/einolean/einolean/store] has the stores, and what yours must do.
 //   - [github.com/einolean/einolean/toolsearch/skills] hides skills in the same way.
+//   - [github.com/einolean/einolean/programs] lets the model write programs that call tools.
 //   - [github.com/einolean/einolean/toolerror] turns the errors of tools into answers.
 //
 // To see what they do:
@@ -30,7 +31,7 @@
 // Modules of their own, because they bring dependencies: toolsearch/mcptools (the tools of
 // MCP servers), programs/javascript (programs that call tools), reduction/jq (JSON queries
 // for the read tool), reduction/blobbackend (stores in the cloud), window/windowotel
-// (OpenTelemetry), cmd/einolean (the command).
+// (OpenTelemetry), adapters/claude (repairs of the Claude adapter), cmd/einolean (the command).
 //
 // An event's receiver is one function for both middlewares:
 //

@@ -163,7 +163,7 @@ func vllm(g given) setup[*schema.Message] {
 	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "the served model"})
 	searchConfig := toolsearch.Recommended(tools)
 	reduceConfig := reduction.Recommended(store)
-	reduceConfig.WindowTokens = 28_000 // --max-model-len 32768, less the answer
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0 // --max-model-len 32768, less the answer; clears at three quarters
 	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
@@ -177,6 +177,6 @@ func local(g given) setup[*schema.Message] {
 	searchConfig.Protocol, searchConfig.Prefetch = toolsearch.Keyword, 0 // the smallest prompt
 	searchConfig.MaxResults, searchConfig.CatalogLimit = 2, 20
 	reduceConfig := reduction.Recommended(store)
-	reduceConfig.WindowTokens = 28_000 // NumCtx less the answer: Ollama truncates longer prompts silently
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0 // NumCtx less the answer: Ollama truncates longer prompts silently
 	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }

@@ -47,7 +47,7 @@ const (
 
 // offered are the modules that users require, and what for.
 var offered = []struct{ dir, about string }{
-	{".", "both middlewares, `window`, `toolerror`, `einoleantest`"},
+	{".", "both middlewares, `store`, `programs`, `window`, `toolerror`, `einoleantest`"},
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
 	{"reduction/jq", "jq queries on stored results"},

@@ -52,6 +52,9 @@ func literal(t *testing.T, config reflect.Value, given map[string]string) string
 			require.NotEmpty(t, code, path)
 		default:
 			code = fmt.Sprintf("%#v", v.Interface())
+			if p, ok := v.Interface().(toolsearch.Protocol); ok {
+				code = "toolsearch." + p.String()
+			}
 		}
 		fmt.Fprintf(&b, "%s: %s,\n", f.Name, code)
 	}
