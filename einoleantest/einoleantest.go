@@ -7,7 +7,7 @@
 // [Run] runs an agent on a question. Its model is a [Script], a function ([Respond]), or
 // a recording of a real one ([Record], [Replay]). Check the outcome with any assertion
 // library. [RequireLean] checks what the run cost, and [RequireReadable] that everything
-// the tools returned can still be read, byte for byte.
+// the tools returned can still be read: byte for byte, or JSON in a compact form.
 //
 //	m := einoleantest.Script[*schema.Message](einoleantest.Call("report", `{}`), einoleantest.Say("done"))
 //	out := einoleantest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: handlers}, "Report.")

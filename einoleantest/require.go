@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -59,8 +60,8 @@ func tokens[M adk.MessageType](r Request[M]) int {
 
 // RequireReadable fails the test if any tool output is lost. The final form of each
 // result, in the last request or the outcome, must hold every text that the tool
-// returned, or name a file of the store that does. The store is the agent's, and must
-// be a [store.Reader].
+// returned, or name a file of the store that does. JSON may stand there in the form that
+// CompactJSON gives it. The store is the agent's, and must be a [store.Reader].
 func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], files reduction.Backend) {
 	t.Helper()
 	reader, ok := store.As[store.Reader](files)
@@ -74,8 +75,11 @@ func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], files red
 			continue // the run ended first
 		}
 		for _, want := range r.texts {
-			holds := func(text string) bool { return strings.Contains(text, want) || inFile(t.Context(), reader, text, want) }
-			if !slices.ContainsFunc(texts, holds) {
+			compact, _ := jsontext.Compact(want)
+			isKept := func(text string) bool {
+				return holds(t.Context(), reader, text, want) || compact != "" && holds(t.Context(), reader, text, compact)
+			}
+			if !slices.ContainsFunc(texts, isKept) {
 				t.Errorf("einoleantest: %d bytes that %s returned (call %s) are lost: the model sees\n%.600s", len(want), r.tool, r.id, strings.Join(texts, "\n"))
 			}
 		}
@@ -106,7 +110,11 @@ func finally[M adk.MessageType](out *Outcome[M]) map[string][]string {
 // word is what may be a path in a notice.
 var word = regexp.MustCompile("[^\\s\"'`<>。，：；（）]+")
 
-func inFile(ctx context.Context, reader store.Reader, text, want string) bool {
+// holds reports whether a text has another one in it, or names a file that has.
+func holds(ctx context.Context, reader store.Reader, text, want string) bool {
+	if strings.Contains(text, want) {
+		return true
+	}
 	for _, path := range word.FindAllString(text, -1) {
 		for _, p := range []string{path, strings.TrimRight(path, ".,;:!?)")} {
 			if !strings.Contains(p, "/") {

@@ -5,7 +5,9 @@ package einoleantest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +65,53 @@ func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
 			require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store.NewMemory(0)) }), "that report returned (call call_1) are lost")
 		})
 	}
+}
+
+// CompactJSON, which reduction.Recommended sets, keeps the value of a result and not its spaces. Another value is lost.
+func TestRequireReadable_AcceptsCompactJSON(t *testing.T) {
+	adktest.Both(t, acceptsCompactJSON[*schema.Message], acceptsCompactJSON[*schema.AgenticMessage])
+}
+
+func acceptsCompactJSON[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			table, err := json.MarshalIndent(map[string]any{"rows": strings.Split(strings.Repeat("12 degrees,", 100), ",")}, "", "    ")
+			require.NoError(t, err)
+			returns := func(context.Context, string) (string, error) { return string(table), nil }
+			files := store.NewMemory(0)
+			reduce, err := reduction.NewTyped(t.Context(), reduction.RecommendedTyped[M](files))
+			require.NoError(t, err)
+			play := func(h adk.TypedChatModelAgentMiddleware[M]) *einoleantest.Outcome[M] {
+				m := einoleantest.Script[M](einoleantest.Call("table", `{}`), einoleantest.Say("done"))
+				c := config[M](m, adktest.Tool(form, &schema.ToolInfo{Name: "table", Desc: "a table"}, returns))
+				c.Handlers = adktest.Handlers(h)
+				return einoleantest.Run(t, c, "table", streamed(streaming)...)
+			}
+			einoleantest.RequireReadable(t, play(reduce), files)
+
+			out := play(&changesResults[M]{})
+			said := failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, files) })
+			require.Contains(t, said, "that table returned (call call_1) are lost")
+		})
+	}
+}
+
+// changesResults changes the results that a model reads.
+type changesResults[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+}
+
+func (*changesResults[M]) BeforeModelRewriteState(
+	ctx context.Context, s *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M],
+) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	next := *s
+	next.Messages = slices.Clone(s.Messages)
+	for i, m := range next.Messages {
+		if results := adktest.Results(m); len(results) > 0 {
+			next.Messages[i] = adktest.Result[M](results[0].ID, results[0].Name, `{"rows":["13 degrees"]}`)
+		}
+	}
+	return ctx, &next, nil
 }
 
 // sameIDs is a model that gives all its calls one id, as some providers do from answer to answer.
