@@ -90,7 +90,7 @@ func (h *historyRepair[M]) add(msg M) {
 // of calls.
 func (h *historyRepair[M]) openRound(msg M) M {
 	h.hasCalls, h.directIDs = map[string]bool{}, map[string]bool{}
-	unique := message.Apart(msg)
+	unique := message.WithUniqueCallIDs(msg)
 	for _, c := range message.Calls(unique) {
 		h.directIDs[c.ID] = true
 		if c.Name == toolnames.Run {

@@ -95,7 +95,7 @@ func (r *agentRun[M]) afterModel(ctx context.Context, msgs []M) ([]M, error) {
 		return msgs, err
 	}
 	last := len(msgs) - 1
-	head := message.Apart(msgs[last])
+	head := message.WithUniqueCallIDs(msgs[last])
 	if !slices.ContainsFunc(message.Calls(head), func(c message.ToolCall) bool { return c.Name == toolnames.Run }) {
 		return msgs, nil
 	}
@@ -355,7 +355,7 @@ func (r *agentRun[M]) nextCalls(ctx context.Context, list []*program) (calls []m
 
 // startProgramTurn makes this turn a program turn with these calls.
 func (r *agentRun[M]) startProgramTurn(ctx context.Context, calls []message.ToolCall) error {
-	r.turnAnswer = message.Calling[M](calls)
+	r.turnAnswer = message.NewCallMessage[M](calls)
 	adk.EnsureMessageID(r.turnAnswer)
 	r.journal.Record.Asked = nil
 	for _, c := range calls {
@@ -375,12 +375,12 @@ func (r *agentRun[M]) finish(ctx context.Context, msgs []M, list []*program) ([]
 	if journal.Turns(ctx)+neededIterations <= r.config.maxModelCalls() {
 		return slices.Clip(r.base), r.startProgramTurn(ctx, calls)
 	}
-	if err := sendMessage(ctx, message.Calling[M](calls)); err != nil {
+	if err := sendMessage(ctx, message.NewCallMessage[M](calls)); err != nil {
 		return nil, err
 	}
 	out := map[string]M{}
 	for _, p := range list {
-		out[p.saved.EndID()] = message.Answering[M](p.saved.EndID(), toolnames.Output, message.NewText(p.saved.Output))
+		out[p.saved.EndID()] = message.NewResultMessage[M](p.saved.EndID(), toolnames.Output, message.NewText(p.saved.Output))
 		if err := sendMessage(ctx, out[p.saved.EndID()]); err != nil {
 			return nil, err
 		}
@@ -429,7 +429,7 @@ func (r *agentRun[M]) insertOutputs(calls []message.ToolCall, out map[string]M) 
 		return true
 	})
 	if next = slices.Clip(next); len(calls) > 0 {
-		msg := message.Calling[M](calls)
+		msg := message.NewCallMessage[M](calls)
 		adk.EnsureMessageID(msg)
 		next = append(append(next, msg), unplaced...)
 	}

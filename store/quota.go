@@ -8,7 +8,7 @@ package store
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"strings"
@@ -18,7 +18,8 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 )
 
-var errTooManyScopes = errors.New("store: too many scopes with Scope.MaxBytes in a store that cannot count")
+var errTooManyScopes = fmt.Errorf(
+	"store: Scope.MaxBytes: there are more than %d scopes: use a store that implements store.Cleaner", maxUncounted)
 
 const (
 	// countInterval is how long the count of a scope stays valid, in a store that can count: others

@@ -92,9 +92,10 @@ func (s *scoped) supports(ability any) bool {
 	return true
 }
 
-// errCannot says that the inner store lacks an optional interface. A type assertion on the scoped store does not show
+// errNotImplemented says that the inner store lacks an optional interface. A type assertion on the scoped store does not show
 // this.
-var errCannot = fmt.Errorf("store: the store below the scope cannot do that: %w", errors.ErrUnsupported)
+var errNotImplemented = fmt.Errorf(
+	"store: Scoped: the wrapped store does not implement this (store.As tells which interfaces it has): %w", errors.ErrUnsupported)
 
 // scoped is a store below the key of a scope. It has every method; what it may be used for
 // is what its inner store can do. It is safe for concurrent use.
@@ -301,7 +302,7 @@ func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, er
 // Read implements [Reader].
 func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	if !s.supports((*Reader)(nil)) {
-		return nil, errCannot
+		return nil, errNotImplemented
 	}
 	if s.reader == nil {
 		content, _, err := s.ReadRange(ctx, req.FilePath, 0, -1)
@@ -323,7 +324,7 @@ func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 // ReadRange implements [RangeReader].
 func (s *scoped) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	if s.ranges == nil {
-		return nil, 0, errCannot
+		return nil, 0, errNotImplemented
 	}
 	path, err := s.path(ctx, filePath)
 	if err != nil {
@@ -357,7 +358,7 @@ func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader)
 // CreateFirstFree implements [backend.FirstFreeCreator].
 func (s *scoped) CreateFirstFree(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	if s.firstFreeCreator == nil {
-		return "", errCannot
+		return "", errNotImplemented
 	}
 	dirs, err := s.dirs(ctx)
 	if err != nil {
@@ -394,7 +395,7 @@ func (s *scoped) CreateFirstFree(ctx context.Context, names func(attempt int) st
 // MarkUsed implements [Cleaner].
 func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
 	if s.cleaner == nil {
-		return errCannot
+		return errNotImplemented
 	}
 	dirs, err := s.dirs(ctx)
 	if err != nil {
@@ -414,7 +415,7 @@ func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
 // DeleteUnused implements [Cleaner].
 func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	if s.cleaner == nil {
-		return 0, 0, errCannot
+		return 0, 0, errNotImplemented
 	}
 	path, err := s.belowDir(ctx, dir)
 	if err != nil {
@@ -427,7 +428,7 @@ func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 // Stored implements [Cleaner].
 func (s *scoped) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	if s.cleaner == nil {
-		return 0, 0, errCannot
+		return 0, 0, errNotImplemented
 	}
 	path, err := s.belowDir(ctx, dir)
 	if err != nil {

@@ -98,7 +98,7 @@ func kindOf[M adk.MessageType](m M) (t Continuation) {
 			}
 		}
 	}
-	if message.IsClaudes(m) {
+	if message.IsFromClaude(m) {
 		for p := message.Parts(m); p.Next(); {
 			if isThinking(p.Part) {
 				return SignedThinking

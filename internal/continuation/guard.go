@@ -79,7 +79,7 @@ func (k Guard[M]) dropStale(ctx context.Context, input []M) (_ []M, hasThinking 
 // With hasThinking, the history has signed thinking: all answers are then marked.
 func (k Guard[M]) markAnswer(input []M, answer M, hasThinking bool) (_ M, done bool) {
 	t := kindOf(answer)
-	if hasThinking && isAnswer(answer) || message.IsClaudes(answer) { // its thinking may be in another chunk
+	if hasThinking && isAnswer(answer) || message.IsFromClaude(answer) { // its thinking may be in another chunk
 		t = SignedThinking
 	}
 	if t == None {

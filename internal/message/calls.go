@@ -35,8 +35,8 @@ func Results[M adk.MessageType](m M) (results []Part) {
 	return results
 }
 
-// Calling makes a message of a model that makes calls.
-func Calling[M adk.MessageType](calls []ToolCall) M {
+// NewCallMessage makes a message of a model that makes calls.
+func NewCallMessage[M adk.MessageType](calls []ToolCall) M {
 	parts := make([]Part, len(calls))
 	for i, c := range calls {
 		parts[i] = NewCall(c.ID, c.Name, c.Args)
@@ -44,14 +44,14 @@ func Calling[M adk.MessageType](calls []ToolCall) M {
 	return New[M](schema.Assistant, parts...)
 }
 
-// Answering makes a message with the result of a call.
-func Answering[M adk.MessageType](id, name string, parts ...Part) M {
+// NewResultMessage makes a message with the result of a call.
+func NewResultMessage[M adk.MessageType](id, name string, parts ...Part) M {
 	return New[M](schema.Tool, NewResult(id, name, parts...))
 }
 
-// Apart returns a copy in which each call has an id of its own, as some adapters give none; the same
+// WithUniqueCallIDs returns a copy in which each call has an id of its own, as some adapters give none; the same
 // message if that is so already.
-func Apart[M adk.MessageType](m M) M {
+func WithUniqueCallIDs[M adk.MessageType](m M) M {
 	used := map[string]bool{}
 	return Edit(m, func(p Part) (Part, bool) {
 		if p.Kind != Call {

@@ -519,9 +519,9 @@ func Usage[M adk.MessageType](m M) *schema.TokenUsage {
 	return nil
 }
 
-// IsClaudes reports whether an adapter of Claude made a message with blocks. Its signatures are
+// IsFromClaude reports whether an adapter of Claude made a message with blocks. Its signatures are
 // bound to all that was before them, and no other provider's.
-func IsClaudes[M adk.MessageType](m M) bool {
+func IsFromClaude[M adk.MessageType](m M) bool {
 	a, _ := any(m).(*schema.AgenticMessage)
 	return a != nil && a.ResponseMeta != nil && a.ResponseMeta.ClaudeExtension != nil
 }

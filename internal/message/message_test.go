@@ -280,7 +280,7 @@ func testNewMakesSamePartsInBothTypes[M adk.MessageType](t *testing.T) {
 	require.Nil(t, Extra(none))
 	require.Nil(t, Usage(none))
 	require.True(t, IsNil(Copy(none)))
-	require.False(t, IsClaudes(none))
+	require.False(t, IsFromClaude(none))
 	require.True(t, IsNil(Without(none, func(Part) bool { return true }, "…")))
 }
 

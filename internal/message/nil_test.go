@@ -24,7 +24,7 @@ func hasNothing[M adk.MessageType](t *testing.T) {
 	require.Empty(t, Role(none))
 	require.Nil(t, Extra(none))
 	require.Nil(t, Usage(none))
-	require.False(t, IsClaudes(none))
+	require.False(t, IsFromClaude(none))
 	require.Empty(t, Calls(none))
 	require.Empty(t, Results(none))
 	require.Empty(t, Parts(none).All())
@@ -35,7 +35,7 @@ func hasNothing[M adk.MessageType](t *testing.T) {
 	require.Nil(t, Without(none, unused, ""))
 	require.Nil(t, Without(none, unused, "text"))
 	require.Nil(t, WithoutCalls(none, func(string) bool { t.Error("there is no call"); return true }))
-	require.Nil(t, Apart(none))
+	require.Nil(t, WithUniqueCallIDs(none))
 	require.Nil(t, Copy(none))
 }
 

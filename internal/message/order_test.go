@@ -63,7 +63,7 @@ func testInCallOrderMovesResultsOfABatch[M adk.MessageType](t *testing.T) {
 
 // TestInCallOrder_KeepsMixedMessages: a message with results and other content ends a batch.
 func TestInCallOrder_KeepsMixedMessages(t *testing.T) {
-	calls := Calling[*schema.AgenticMessage]([]ToolCall{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}})
+	calls := NewCallMessage[*schema.AgenticMessage]([]ToolCall{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}})
 	result := func(parts ...Part) *schema.AgenticMessage { return New[*schema.AgenticMessage](schema.Tool, parts...) }
 	part := func(id string) Part { return NewResult(id, "t", NewText("result of "+id)) }
 	a, b, both := part("a"), part("b"), result(part("c"), part("d"))
@@ -188,9 +188,9 @@ func wordMessage[M adk.MessageType](word string) M {
 		for _, id := range strings.Split(word[1:], ",") {
 			calls = append(calls, ToolCall{ID: id, Name: "t"})
 		}
-		return Calling[M](calls)
+		return NewCallMessage[M](calls)
 	}
-	return Answering[M](word, "t", NewText("result of "+word))
+	return NewResultMessage[M](word, "t", NewText("result of "+word))
 }
 
 // words are the messages as words.

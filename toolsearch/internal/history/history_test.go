@@ -46,7 +46,7 @@ func anyMessage[M adk.MessageType](r *rand.Rand, n int) M {
 	case 4:
 		return adktest.User[M](lists[r.IntN(2)]) // as a store left it
 	case 5:
-		return message.Calling[M]([]message.ToolCall{{ID: fmt.Sprint(n), Name: []string{"a", "b", "own"}[r.IntN(3)], Args: "{}"}})
+		return message.NewCallMessage[M]([]message.ToolCall{{ID: fmt.Sprint(n), Name: []string{"a", "b", "own"}[r.IntN(3)], Args: "{}"}})
 	case 6:
 		return adktest.System[M]("be brief")
 	}
@@ -188,13 +188,13 @@ func TestReplace_RestartsUsage(t *testing.T) {
 func testReplace[M adk.MessageType](t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		msgs := append(anyMessages[M](r), message.Calling[M]([]message.ToolCall{{ID: "x", Name: "a", Args: "{}"}}))
+		msgs := append(anyMessages[M](r), message.NewCallMessage[M]([]message.ToolCall{{ID: "x", Name: "a", Args: "{}"}}))
 		var used, fresh History[M]
 		texts := syncUsage(&used, msgs)
 		require.False(t, used.Replace(msgs))
 		require.Empty(t, used.TakePending(), "nothing changed")
 		next := slices.Clone(msgs)
-		next[len(next)-1] = message.Calling[M]([]message.ToolCall{{ID: "x", Name: "c", Args: "{}"}})
+		next[len(next)-1] = message.NewCallMessage[M]([]message.ToolCall{{ID: "x", Name: "c", Args: "{}"}})
 		require.True(t, used.Replace(next))
 		require.Equal(t, texts, addPending(&used), "users' messages are pending again")
 		syncUsage(&fresh, next)
@@ -231,7 +231,7 @@ func testOutcomes[M adk.MessageType](t *testing.T) {
 		h.Usage.isSent = c.isSent
 		var msgs []M
 		for _, id := range c.ids {
-			msgs = append(msgs, message.Calling[M]([]message.ToolCall{{ID: id, Name: "x", Args: "{}"}}))
+			msgs = append(msgs, message.NewCallMessage[M]([]message.ToolCall{{ID: id, Name: "x", Args: "{}"}}))
 		}
 		h.Read(msgs, &log)
 		var known []string
@@ -265,9 +265,9 @@ func testOrder[M adk.MessageType](t *testing.T) {
 				}
 				results = append(results, adktest.Result[M](id, toolnames.Search, protocol.Matches(names)))
 			}
-			inOrder = append(append(inOrder, message.Calling[M](calls)), results...)
+			inOrder = append(append(inOrder, message.NewCallMessage[M](calls)), results...)
 			r.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
-			asEnded = append(append(asEnded, message.Calling[M](calls)), results...)
+			asEnded = append(append(asEnded, message.NewCallMessage[M](calls)), results...)
 		}
 		var a, b History[M]
 		syncUsage(&a, inOrder)
@@ -320,7 +320,7 @@ func TestMarkSent_LaterResultsAreOfThisRun(t *testing.T) {
 func testMarkSent[M adk.MessageType](t *testing.T) {
 	search := func(id, found string) []M {
 		return []M{
-			message.Calling[M]([]message.ToolCall{{ID: id, Name: toolnames.Search, Args: "{}"}}),
+			message.NewCallMessage[M]([]message.ToolCall{{ID: id, Name: toolnames.Search, Args: "{}"}}),
 			adktest.Result[M](id, toolnames.Search, protocol.Matches([]string{found})),
 		}
 	}

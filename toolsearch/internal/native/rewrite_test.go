@@ -66,7 +66,7 @@ func (k kind[M]) anyHistory(r *rand.Rand) (msgs []M) {
 		msgs = append(msgs, k.user("please"), k.call(id, r.IntN(2) == 0))
 		names := some(r, "t", 4, 10)
 		if r.IntN(3) == 0 {
-			msgs = append(msgs, message.Answering[M](id, "tool_search", message.NewText(matchesText(names))))
+			msgs = append(msgs, message.NewResultMessage[M](id, "tool_search", message.NewText(matchesText(names))))
 			continue
 		}
 		tools := []*schema.ToolInfo{}

@@ -258,13 +258,13 @@ func testRestoreNames[M adk.MessageType](t *testing.T) {
 	r.hidden["late"] = plain("late")
 	s.FreeAll()
 	calls := []message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
-	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.BindStreamed(context.Background(), calls))
+	answer := message.EditCalls(message.NewCallMessage[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.BindStreamed(context.Background(), calls))
 	require.True(t, IsUnusedName(message.Calls(answer)[1].Name))
-	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
+	was := []M{answer, message.NewResultMessage[M]("1", "a", message.NewText("x")), message.NewResultMessage[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
 	now := RestoreNames(s, was)
 	require.Equal(t, calls, message.Calls(now[0]))
 	require.Same(t, was[1], now[1])
-	require.Equal(t, message.Answering[M]("2", "late", message.NewText("y")), now[2])
+	require.Equal(t, message.NewResultMessage[M]("2", "late", message.NewText("y")), now[2])
 	require.True(t, IsUnusedName(message.Results(was[2])[0].Name()), "what was handed over stays")
 }
 

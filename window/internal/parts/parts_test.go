@@ -83,13 +83,13 @@ func TestAnalyze_RecognizesClearedResults(t *testing.T) {
 }
 
 func testAnswer[M adk.MessageType](t *testing.T) {
-	text, calls, _ := Answer(maphash.MakeSeed(), message.Calling[M]([]message.ToolCall{{ID: "1", Name: "one", Args: `{"a":"/b/c"}`}, {ID: "2", Name: "two", Args: "{}"}}))
+	text, calls, _ := Answer(maphash.MakeSeed(), message.NewCallMessage[M]([]message.ToolCall{{ID: "1", Name: "one", Args: `{"a":"/b/c"}`}, {ID: "2", Name: "two", Args: "{}"}}))
 	require.Empty(t, text)
 	require.Len(t, calls, 2)
 	require.Equal(t, []string{"one", "two"}, []string{calls[0].Tool, calls[1].Tool})
 	require.NotEmpty(t, calls[0].PathHashes)
 	var kinds []Kind
-	EachPart(message.Answering[M]("1", "one", message.NewText("x")), new(Part), func(p *Part) {
+	EachPart(message.NewResultMessage[M]("1", "one", message.NewText("x")), new(Part), func(p *Part) {
 		kinds = append(kinds, p.Kind)
 		require.Equal(t, []string{"1", "x"}, []string{p.CallID, p.Text})
 	})
