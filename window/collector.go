@@ -234,7 +234,7 @@ func (c *Collector) LogError() error { return c.log.missingError() }
 // add adds a call with its request to the conversation of a run.
 func (c *Collector) add(r *agentRun, call *recordedCall, q *request) {
 	c.mu.Lock()
-	for !c.revive(r).ready(r, q) { // redacts what is new, without the lock
+	for !c.revive(r).classifyPieces(r, q) { // redacts what is new, without the lock
 		c.mu.Unlock()
 		q.prepare(&c.cfg)
 		c.mu.Lock()

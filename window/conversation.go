@@ -132,9 +132,9 @@ func (v *conversation) unchangedPieces(q *request) int {
 	return q.equal
 }
 
-// ready sets the category of each piece of a request. It reports whether all new strings are
-// prepared, see Config.keep. The collector's mutex is held.
-func (v *conversation) ready(r *agentRun, q *request) bool {
+// classifyPieces sets the category of each piece of a request. It reports whether all new strings
+// are prepared, see Config.keep. The collector's mutex is held.
+func (v *conversation) classifyPieces(r *agentRun, q *request) bool {
 	ready := q.questionReady || q.userText == "" || v.hasQuestion(r.number)
 	from := v.unchangedPieces(q)
 	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID

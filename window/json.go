@@ -113,7 +113,7 @@ func (w *logState) lines(c *Conversation, call *ModelCall, losses int) (all []li
 		}
 	}
 	for _, run := range c.Runs {
-		if said, ok := w.questions[run.N]; run.N == call.Run && (!ok || said != run.Question) {
+		if logged, ok := w.questions[run.N]; run.N == call.Run && (!ok || logged != run.Question) {
 			w.questions[run.N] = run.Question
 			all = append(all, line{Of: c.key, Run: &run})
 		}
@@ -190,7 +190,7 @@ func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error, 
 	}
 }
 
-// readLine reads a line; of one that is too long, what no line can be.
+// readLine reads a line. Of one longer than maxLine it returns only the beginning, which is no valid JSON.
 func readLine(from *bufio.Reader) (text []byte, err error) {
 	for {
 		part, err := from.ReadSlice('\n')

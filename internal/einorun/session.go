@@ -306,24 +306,24 @@ func (d *diff[M]) update() {
 	}
 }
 
-// insert tells of new messages, each by the next one that is in the log.
+// insert adds an event for each new message, which places it before the next logged one.
 func (d *diff[M]) insert() {
-	next, over := "", false // over: a supposed message is in between
+	next, crossesUncertain := "", false // a message that is only probably logged is in between
 	var events []change
 	for _, m := range slices.Backward(d.after) {
 		id := idOf(m)
 		if _, known := d.before[id]; known || id == "" {
 			switch {
 			case d.session.isProbablyLogged(m):
-				over = true
+				crossesUncertain = true
 			case d.session.isLogged(m):
-				next, over = id, false
+				next, crossesUncertain = id, false
 			}
 			continue
 		}
-		d.needsReplace = d.needsReplace || over
+		d.needsReplace = d.needsReplace || crossesUncertain
 		events = append(events, change{"message_inserted", "MessageInserted", map[string]any{"Message": message.Copy(m), "BeforeMessageID": next}})
-		next, over = id, false
+		next, crossesUncertain = id, false
 	}
 	d.events = append(d.events, events...)
 }
