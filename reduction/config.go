@@ -51,8 +51,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// ToolConfig is still used for its tool.
 	SkipTruncation bool
 
-	// SkipClear leaves old results alone: no counting, no rewriting, no
-	// ClearPostProcess. A ClearHandler in ToolConfig is still used for its tool.
+	// SkipClear leaves old results alone: no counting, no rewriting, no ClearPostProcess. It also
+	// switches WindowTokens and Overflow off. A ClearHandler in ToolConfig is still used for its
+	// tool: requests are then counted, from MaxTokensForClear on the handler decides on the old
+	// results of that tool, and ClearPostProcess is called if any of them changes.
 	SkipClear bool
 
 	// ReadFileToolName is the name of the tool that reads stored content back. Notices
@@ -244,7 +246,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// load tools, results without a Backend or without a call, arguments that are not a
 	// JSON object, and everything other than results: system and user texts, the model's
 	// output, and tool definitions. Leave room for the answer: set it that much below the
-	// model's limit. SkipClear switches this off as well.
+	// model's limit. SkipClear switches this off as well, also for tools with a ClearHandler.
 	//
 	// With WindowTokens set, a zero MaxTokensForClear defaults to three quarters of the
 	// window, at most 160,000, and a zero MaxArgumentBytes to 4,000. If WindowTokens
@@ -416,6 +418,9 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if c.WindowTokens > 0 {
 		c.ClearMedia = true
 		c.MaxArgumentBytes = cmp.Or(c.MaxArgumentBytes, defaultMaxArgument)
+	}
+	if c.SkipClear { // also for tools with a ClearHandler
+		c.WindowTokens, c.Overflow = 0, nil
 	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)

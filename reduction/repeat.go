@@ -243,7 +243,7 @@ func (r *repetition[M]) request(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.window > 0 && size.Tokens > r.window && !r.settings.cfg.SkipClear {
+	if r.window > 0 && size.Tokens > r.window {
 		return r.fitWindow(ctx, size.Factor)
 	}
 	return nil

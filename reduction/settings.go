@@ -51,7 +51,7 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 	files := &offload.Offloader{Showable: notice.Showable, Timeout: max(c.StoreTimeout, 0)}
 	s := &settings[M]{
 		cfg: c, files: files, policies: newPolicyTable(c, files), reporter: c.OnEvent,
-		mayClear: !c.SkipClear, retries: c.Overflow != nil && !c.SkipClear, hasPreviews: c.Preview != nil,
+		mayClear: !c.SkipClear, retries: c.Overflow != nil, hasPreviews: c.Preview != nil,
 	}
 	for _, tool := range c.ToolConfig {
 		s.mayClear = s.mayClear || tool.ClearHandler != nil && !tool.SkipClear
