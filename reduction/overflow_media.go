@@ -109,10 +109,13 @@ func (o overflowModel[M]) recoverMedia(
 	var err error
 	if r.media == refusal.TooManyMedia {
 		total := len(mediaIn(input))
+		keep := 1 // if the limit is unknown: there is only one more attempt
 		if limits.count = r.mediaLimit; limits.count == 0 || limits.count >= total {
 			limits.count = total - 1
+		} else {
+			keep = limits.count / 2
 		}
-		next, count, err = keepNewestMedia(ctx, o.settings, state, r.mediaLimit/2)
+		next, count, err = keepNewestMedia(ctx, o.settings, state, keep)
 	} else {
 		isSuspect := suspects(input, r.media)
 		limits.refused = slices.Clone(limits.refused)
