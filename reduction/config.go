@@ -89,7 +89,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
 	// truncated to at most this many, the notice included. A notice needs 400 plus the
 	// lengths of RootDir and ReadFileToolName (413 with the defaults), and 80 more with
-	// ResolveReferences: a smaller limit counts as that. If zero, defaults to 50,000.
+	// ResolveReferences: a smaller limit counts as that. With a Preview, a result that is at
+	// most a quarter longer than the limit stays whole if truncating it would leave more than a
+	// third of it: reading it back would cost more than that saves. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
@@ -306,7 +308,8 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 
 // Recommended returns a configuration that saves tokens. b must be able to read. It
 //
-//   - truncates results longer than 10,000 bytes, and shows a [PreviewByKind] of 3,300 bytes;
+//   - truncates results longer than 10,000 bytes, and shows a [PreviewByKind] of 3,300 bytes; results
+//     of up to 12,500 bytes stay whole if that would leave more than a third of them;
 //   - clears old results from 32,000 tokens on, if that saves at least 4,000, but no result whose
 //     clearing would save less than 500 bytes;
 //   - replaces duplicate results by references, and clears argument values over 4,000 bytes and the
@@ -370,12 +373,14 @@ const (
 	// ReasonSkipped: the configuration skips the phase for its tool.
 	ReasonSkipped Reason = "skipped"
 
-	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
-	// just returned.
+	// ReasonExempt: its answers load tools, or the model is still reading it. A file counts as being
+	// read if the read tool was called for it in the last three rounds of the user's turn, and
+	// WindowTokens or Overflow is set. Its pages in this turn stay, and so does the truncated result that names it.
 	ReasonExempt Reason = "exempt"
 
 	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
-	// fit in MaxLengthForTrunc.
+	// fit in MaxLengthForTrunc. Or the result is at most a quarter longer than that limit, and
+	// its Preview would leave more than a third of it.
 	ReasonNotSmaller Reason = "not_smaller"
 
 	// ReasonHandler: the handler of its tool said so.

@@ -137,9 +137,9 @@ func (o overflowModel[M]) recoverMedia(
 	return out, err == nil
 }
 
-// suspects returns which media a provider may have refused as too large or unreadable: those of tool results that no
-// earlier request had. Of media that are too large, it is the largest and those of about its size. If the user has
-// sent the largest one, or the history has no new results, it is none, or one of all.
+// suspects returns which media a provider may have refused as too large or unreadable: those of tool results from the
+// newest assistant message on that has media in it or after it. Most often, no earlier request had them. If one is too
+// large, only those count that have at least half the size of the largest medium there, which may be the user's.
 func suspects[M adk.MessageType](msgs []M, problem refusal.MediaProblem) func(messageIndex int, m *rounds.Medium) bool {
 	from := 0
 	for i, m := range msgs {

@@ -20,7 +20,7 @@ type Reason string
 const (
 	Excluded     Reason = "excluded"       // by a list
 	Skipped      Reason = "skipped"        // by the configuration
-	Exempt       Reason = "exempt"         // it loads tools, or is a page that was just read
+	Exempt       Reason = "exempt"         // it loads tools, or the model is still reading it
 	NotSmaller   Reason = "not_smaller"    // its replacement saves too little
 	Handler      Reason = "handler"        // the user's handler said so
 	NotStored    Reason = "not_stored"     // the store did not take it
@@ -110,7 +110,8 @@ func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 	return r.resolve(excluded, own.Skip)
 }
 
-// ForClearing is the policy for an old result. Only answers that load tools are exempt.
+// ForClearing is the policy for an old result. Of the tools, only those that load tools are exempt. The pass also
+// exempts results that the model is still reading.
 func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
 	tool, through := calledTool(tool, args)
 	own := t.Clearing.Tools[tool]

@@ -181,8 +181,8 @@ func (t truncation) applyPolicy(ctx context.Context, result *schema.ToolResult) 
 	return t.applyLimit(ctx, result)
 }
 
-// A result that exceeds the limit by at most one part in slightExcess is kept if its notice is not at least
-// minShrink times smaller. Reading the result back would cost a call, and more than the notice saves.
+// A result that exceeds the limit by at most one part in slightExcess is kept if its notice with a preview is not at
+// least minShrink times smaller. Reading the result back would cost a call, and more than the notice saves.
 const (
 	minShrink    = 3
 	slightExcess = 4
