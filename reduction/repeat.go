@@ -74,7 +74,9 @@ func (d repeated[M]) passTo(c *clearPass[M]) {
 	}
 }
 
-// repeatPasses returns the state with the changes of earlier runs.
+// repeatPasses returns the state with the changes of earlier runs. If the history has them already, what stayed in it
+// was to stay: nothing is decided again, as the history no longer shows how long the requests were. Marks show such a
+// history or, if they were not stored, notices.
 func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], repeated[M], error) {
@@ -85,7 +87,7 @@ func repeatPasses[M adk.MessageType](
 		withNotices = resultsWithNotices(state.Messages)
 		edited = hasClearNotices(withNotices)
 	}
-	if edited { // see isEdited
+	if edited {
 		run.fixFactor(storedFactor(state.Messages))
 		return state, repeated[M]{}, nil
 	}
@@ -144,13 +146,6 @@ func reportRepeated[M adk.MessageType](
 	tally.Before, tally.After, tally.Threshold = all.Tokens, left.Tokens, s.threshold(startsTurn(after.Messages))
 	s.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &tally})
 	return nil
-}
-
-// isEdited reports whether a history has the changes of earlier runs. What stayed in it was to stay: it is not decided
-// again, as the history no longer shows how long the requests were. If the marks of messages were not stored, it shows
-// by the notices.
-func isEdited[M adk.MessageType](msgs []M) bool {
-	return hasMarks(msgs) || hasClearNotices(resultsWithNotices(msgs))
 }
 
 // hasMarks reports whether a message has a mark of an earlier run.
