@@ -410,7 +410,8 @@ const (
 // invalid field, joined.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
-		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
+		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New(
+			"the configuration is nil: pass reduction.Recommended(backend) or a &reduction.Config{Backend: ...}")}
 	}
 	if errs := t.validate(); len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -467,8 +468,11 @@ func fieldError(field, format string, args ...any) error {
 
 // validate checks the fields, with one error for each invalid one.
 func (t *TypedConfig[M]) validate() (out []error) {
-	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
-		out = append(out, fieldError("Backend", "is missing, and needed unless SkipTruncation is set"))
+	switch {
+	case t.Backend == nil && !t.SkipTruncation:
+		out = append(out, fieldError("Backend", "is required unless SkipTruncation is set: pass a store, such as that of store.NewDir"))
+	case t.Backend != nil && safe.IsNil(t.Backend):
+		out = append(out, fieldError("Backend", "is nil inside an interface"))
 	}
 	limits := []struct {
 		field string
@@ -538,7 +542,8 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		_, reads := store.As[store.Reader](b)
 		_, ranges := store.As[store.RangeReader](b)
 		if b != nil && !reads && !ranges {
-			out = append(out, fieldError(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
+			out = append(out, fieldError(field,
+				"is a %T, and must implement store.Reader or store.RangeReader if ProvideReadTool is set", b))
 		}
 		none = none && b == nil
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNoStore says that a user's handler wants to store something but there is no Backend.
-var ErrNoStore = errors.New("no backend for offload")
+var ErrNoStore = errors.New("NeedOffload is set, but there is no Backend: set Backend in Config or in the tool's ToolConfig entry")
 
 // ToolPolicy is what may be done to the results of one tool, either when they return or when they are old.
 type ToolPolicy struct {
