@@ -48,7 +48,7 @@ func replaceMedia[M adk.MessageType](
 	slices.SortStableFunc(plans, func(a, b clearing.Plan) int {
 		return a.Candidate.MessageIndex - b.Candidate.MessageIndex
 	})
-	if f.pass.decider().ReferToMedia(plans, isChosen) == 0 {
+	if f.pass.decider().ReplaceChosenMedia(plans, isChosen) == 0 {
 		return state, 0, nil
 	}
 	if err := f.shortenToBudget(ctx, plans, noBudget); err != nil {

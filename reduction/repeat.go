@@ -336,13 +336,13 @@ func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed boo
 	r.deduped = len(r.msgs)
 	mayRepeat := false
 	for _, size := range resultSizes(r.msgs[from:]) {
-		mayRepeat = r.resultSizes.isKnown(size) || mayRepeat
+		mayRepeat = r.resultSizes.addSize(size) || mayRepeat
 	}
 	if !mayRepeat {
 		return false, nil
 	}
 	f := newFitPass(ctx, r.newPass(ctx))
-	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
+	if err := f.replaceDuplicates(ctx, from, willClear); err != nil {
 		return false, err
 	}
 	f.save(ctx, einolean.KindResultReferred, report.ByRepeat)
@@ -444,7 +444,7 @@ func (r *repetition[M]) reload(msgs []M) {
 	}
 	r.fitted, r.deduped = len(r.rounds.Rounds()), len(msgs)
 	for _, size := range resultSizes(msgs) {
-		r.resultSizes.isKnown(size)
+		r.resultSizes.addSize(size)
 	}
 }
 

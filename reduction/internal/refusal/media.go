@@ -48,7 +48,7 @@ var (
 // said.
 func Media(errText string) (problem MediaProblem, limit int) {
 	parts := sentences(withoutQuotations(bounded(errText)))
-	if passesByItself(parts) {
+	if isTransient(parts) {
 		return NoMediaProblem, 0
 	}
 	for _, s := range parts {
@@ -77,7 +77,7 @@ var totalSize = regexp.MustCompile(`\b(?:total|combined|altogether|sum of|too ma
 // RequestSize reports whether an error says that the bytes of a request are too many.
 func RequestSize(errText string) bool {
 	parts := sentences(withoutQuotations(bounded(errText)))
-	return !passesByItself(parts) && slices.ContainsFunc(parts, func(s string) bool {
+	return !isTransient(parts) && slices.ContainsFunc(parts, func(s string) bool {
 		return requestSize.MatchString(s) && !strings.Contains(s, "token")
 	})
 }
@@ -91,10 +91,10 @@ var startsWithSizeUnit = regexp.MustCompile(`^` + sizeUnitPattern)
 // mediaLimit returns the number of media that a sentence names as the limit, zero if there is none.
 func mediaLimit(s string) (limit int) {
 	for _, at := range numberInText.FindAllStringSubmatchIndex(s, -1) {
-		before, behind := s[:at[4]], s[at[5]:]
+		before, after := s[:at[4]], s[at[5]:]
 		n := parseNumber(s[at[4]:at[5]])
-		isCount := n > 0 && n < maxMediaLimit && !startsWithSizeUnit.MatchString(behind)
-		if isCount && isLimit(before, behind) && (limit == 0 || int(n) < limit) {
+		isCount := n > 0 && n < maxMediaLimit && !startsWithSizeUnit.MatchString(after)
+		if isCount && isLimit(before, after) && (limit == 0 || int(n) < limit) {
 			limit = int(n)
 		}
 	}
