@@ -434,10 +434,10 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
-	for name, own := range t.ToolConfig {
-		entry := *own
-		entry.MaxLengthForTrunc = c.withNoticeRoom(entry.MaxLengthForTrunc)
-		c.ToolConfig[name] = &entry
+	for name, entry := range t.ToolConfig {
+		dup := *entry
+		dup.MaxLengthForTrunc = c.withNoticeRoom(dup.MaxLengthForTrunc)
+		c.ToolConfig[name] = &dup
 	}
 	return &c, nil
 }
@@ -531,9 +531,9 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		return nil
 	}
 	stores := map[string]Backend{"Backend": t.Backend}
-	for name, own := range t.ToolConfig {
-		if own != nil {
-			stores[toolField(name, "Backend")] = own.Backend
+	for name, entry := range t.ToolConfig {
+		if entry != nil {
+			stores[toolField(name, "Backend")] = entry.Backend
 		}
 	}
 	none := true
@@ -558,18 +558,18 @@ func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%
 // validateTools checks ToolConfig.
 func (t *TypedConfig[M]) validateTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
-		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
-		if own == nil {
+		entry, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
+		if entry == nil {
 			out = append(out, fieldError(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
 			continue
 		}
-		if own.Backend != nil && safe.IsNil(own.Backend) {
+		if entry.Backend != nil && safe.IsNil(entry.Backend) {
 			out = append(out, fieldError(toolField(name, "Backend"), "is nil inside an interface"))
 		}
 		switch {
-		case own.MaxLengthForTrunc < 0:
-			out = append(out, fieldError(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
-		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
+		case entry.MaxLengthForTrunc < 0:
+			out = append(out, fieldError(limit, "is %d, and must not be negative", entry.MaxLengthForTrunc))
+		case entry.MaxLengthForTrunc > 0 && entry.Backend == nil && t.Backend == nil:
 			out = append(out, fieldError(limit, "is set, but there is no Backend"))
 		}
 	}
@@ -610,10 +610,10 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 		}
 	}
 	c.Preview = c.Preview.withRecover()
-	for _, own := range c.ToolConfig {
-		own.Preview = own.Preview.withRecover()
-		own.TruncHandler = recoverHandler("TruncHandler", own.TruncHandler)
-		own.ClearHandler = recoverHandler("ClearHandler", own.ClearHandler)
+	for _, entry := range c.ToolConfig {
+		entry.Preview = entry.Preview.withRecover()
+		entry.TruncHandler = recoverHandler("TruncHandler", entry.TruncHandler)
+		entry.ClearHandler = recoverHandler("ClearHandler", entry.ClearHandler)
 	}
 }
 

@@ -186,8 +186,8 @@ func (s *settings[M]) callClearHandler(ctx context.Context, detail *ToolDetail) 
 
 // previewOf is the Preview of a tool's results, nil if there is none.
 func (s *settings[M]) previewOf(tool string) Preview {
-	if own := s.cfg.ToolConfig[tool]; own != nil && own.Preview != nil {
-		return own.Preview
+	if entry := s.cfg.ToolConfig[tool]; entry != nil && entry.Preview != nil {
+		return entry.Preview
 	}
 	return s.cfg.Preview
 }

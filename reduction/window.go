@@ -71,7 +71,7 @@ func (f fitPass[M]) fitRound(ctx context.Context, round rounds.Round, budget int
 
 // mayExceed reports whether the results between two messages with calls may have more tokens than a number of
 // bytes. It allocates nothing except for media.
-func mayExceed[M adk.MessageType](msgs []M, most int) bool {
+func mayExceed[M adk.MessageType](msgs []M, maxBytes int) bool {
 	sum := 0
 	for _, m := range msgs {
 		if rounds.CallsTools(m) {
@@ -85,7 +85,7 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 		if results > 0 {
 			sum += tokencount.OfMedia(len(rounds.Media(m)))
 		}
-		if sum > most {
+		if sum > maxBytes {
 			return true
 		}
 	}

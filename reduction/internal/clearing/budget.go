@@ -99,12 +99,12 @@ func (d *Decider) ShortenToBudget(ctx context.Context, plans []Plan, budget int)
 		for i, change := range open {
 			sizes[i] = change.resultTokens()
 		}
-		most, fitting := levelSize(sizes, budget), open[:0:0]
+		maxTokens, fitting := levelSize(sizes, budget), open[:0:0]
 		for _, change := range open {
-			if err := d.shorten(ctx, change, most); err != nil {
+			if err := d.shorten(ctx, change, maxTokens); err != nil {
 				return nil, err
 			}
-			if n := change.resultTokens(); n > most {
+			if n := change.resultTokens(); n > maxTokens {
 				budget -= n
 			} else {
 				fitting = append(fitting, change)
@@ -118,9 +118,9 @@ func (d *Decider) ShortenToBudget(ctx context.Context, plans []Plan, budget int)
 	return slices.DeleteFunc(changes, func(c Change) bool { return !c.Replaces() }), nil
 }
 
-// shorten makes a result of more than most tokens shorter, if it can.
-func (d *Decider) shorten(ctx context.Context, change *Change, most int) (err error) {
-	if change.resultTokens() <= most {
+// shorten makes a result of more than maxTokens shorter, if it can.
+func (d *Decider) shorten(ctx context.Context, change *Change, maxTokens int) (err error) {
+	if change.resultTokens() <= maxTokens {
 		return nil
 	}
 	plan := change.Plan
@@ -129,7 +129,7 @@ func (d *Decider) shorten(ctx context.Context, change *Change, most int) (err er
 			return err
 		}
 	}
-	plan.keepResult, plan.maxTokens = false, max(most, 1)
+	plan.keepResult, plan.maxTokens = false, max(maxTokens, 1)
 	if next, ok := d.render(plan); ok && plan.file.isShowable() {
 		*change = next
 	}

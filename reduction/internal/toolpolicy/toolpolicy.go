@@ -95,9 +95,9 @@ type Table struct {
 // tools are loaded.
 func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 	tool, through := calledTool(tool, args)
-	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, through)
+	config, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, through)
 	r := ToolPolicy{
-		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool,
+		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: config.HasHandler, IsReadTool: isReadTool,
 		Limit: cmp.Or(t.Limits[tool], t.Limit),
 	}
 	r.Compact = t.Compact && !isReadTool && !toolnames.Loads(tool) && !excluded
@@ -107,22 +107,22 @@ func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 	case t.Truncation.Skip && t.Limits[tool] == 0, r.Store == nil:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(excluded, own.Skip)
+	return r.resolve(excluded, config.Skip)
 }
 
 // ForClearing is the policy for an old result. Of the tools, only those that load tools are exempt. The pass also
 // exempts results that the model is still reading.
 func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
 	tool, through := calledTool(tool, args)
-	own := t.Clearing.Tools[tool]
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool}
+	config := t.Clearing.Tools[tool]
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: config.HasHandler, IsReadTool: isReadTool}
 	switch {
 	case toolnames.Loads(tool):
 		r.defaultSkip = Exempt
 	case t.Clearing.Skip:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(t.Clearing.excludes(tool, through), own.Skip)
+	return r.resolve(t.Clearing.excludes(tool, through), config.Skip)
 }
 
 // Protects reports whether the configuration keeps the results of a tool whole, even if a request is too long for

@@ -141,8 +141,8 @@ func (t truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	o.Kind, o.After = einolean.KindResultKept, o.Before
 	switch {
 	case t.policy.IsReadTool:
-		_, own := t.truncator.Reader.Of(ctx)
-		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && own && !readtool.HasContent(answer) {
+		_, isOurs := t.truncator.Reader.Of(ctx)
+		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && isOurs && !readtool.HasContent(answer) {
 			return
 		}
 		o.Kind, o.Reason = einolean.KindResultRead, ""
