@@ -430,7 +430,7 @@ func (c *clearPass[M]) emitAllCleared(ctx context.Context) {
 // emitCleared reports one result, unless that was done before.
 func (c *clearPass[M]) emitCleared(ctx context.Context, change *clearing.Change) {
 	c.tally.Looked++
-	if !change.IsFirst(&c.pass.settings.clearedKeys) {
+	if !change.RecordFirst(&c.pass.settings.clearedKeys) {
 		c.tally.Repeated++
 		return
 	}

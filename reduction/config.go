@@ -51,8 +51,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// ToolConfig is still used for its tool.
 	SkipTruncation bool
 
-	// SkipClear leaves old results alone: no counting, no rewriting, no
-	// ClearPostProcess. A ClearHandler in ToolConfig is still used for its tool.
+	// SkipClear leaves old results alone: no counting, no rewriting, no ClearPostProcess. It also
+	// switches WindowTokens and Overflow off. A ClearHandler in ToolConfig is still used for its
+	// tool: requests are then counted, from MaxTokensForClear on the handler decides on the old
+	// results of that tool, and ClearPostProcess is called if any of them changes.
 	SkipClear bool
 
 	// ReadFileToolName is the name of the tool that reads stored content back. Notices
@@ -87,7 +89,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
 	// truncated to at most this many, the notice included. A notice needs 400 plus the
 	// lengths of RootDir and ReadFileToolName (413 with the defaults), and 80 more with
-	// ResolveReferences: a smaller limit counts as that. If zero, defaults to 50,000.
+	// ResolveReferences: a smaller limit counts as that. With a Preview, a result that is at
+	// most a quarter longer than the limit stays whole if truncating it would leave more than a
+	// third of it: reading it back would cost more than that saves. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
@@ -244,7 +248,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// load tools, results without a Backend or without a call, arguments that are not a
 	// JSON object, and everything other than results: system and user texts, the model's
 	// output, and tool definitions. Leave room for the answer: set it that much below the
-	// model's limit. SkipClear switches this off as well.
+	// model's limit. SkipClear switches this off as well, also for tools with a ClearHandler.
 	//
 	// With WindowTokens set, a zero MaxTokensForClear defaults to three quarters of the
 	// window, at most 160,000, and a zero MaxArgumentBytes to 4,000. If WindowTokens
@@ -304,7 +308,8 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 
 // Recommended returns a configuration that saves tokens. b must be able to read. It
 //
-//   - truncates results longer than 10,000 bytes, and shows a [PreviewByKind] of 3,300 bytes;
+//   - truncates results longer than 10,000 bytes, and shows a [PreviewByKind] of 3,300 bytes; results
+//     of up to 12,500 bytes stay whole if that would leave more than a third of them;
 //   - clears old results from 32,000 tokens on, if that saves at least 4,000, but no result whose
 //     clearing would save less than 500 bytes;
 //   - replaces duplicate results by references, and clears argument values over 4,000 bytes and the
@@ -368,12 +373,14 @@ const (
 	// ReasonSkipped: the configuration skips the phase for its tool.
 	ReasonSkipped Reason = "skipped"
 
-	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
-	// just returned.
+	// ReasonExempt: its answers load tools, or the model is still reading it. A file counts as being
+	// read if the read tool was called for it in the last three rounds of the user's turn, and
+	// WindowTokens or Overflow is set. Its pages in this turn stay, and so does the truncated result that names it.
 	ReasonExempt Reason = "exempt"
 
 	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
-	// fit in MaxLengthForTrunc.
+	// fit in MaxLengthForTrunc. Or the result is at most a quarter longer than that limit, and
+	// its Preview would leave more than a third of it.
 	ReasonNotSmaller Reason = "not_smaller"
 
 	// ReasonHandler: the handler of its tool said so.
@@ -403,7 +410,8 @@ const (
 // invalid field, joined.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
-		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
+		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New(
+			"the configuration is nil: pass reduction.Recommended(backend) or a &reduction.Config{Backend: ...}")}
 	}
 	if errs := t.validate(); len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -417,16 +425,19 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 		c.ClearMedia = true
 		c.MaxArgumentBytes = cmp.Or(c.MaxArgumentBytes, defaultMaxArgument)
 	}
+	if c.SkipClear { // also for tools with a ClearHandler
+		c.WindowTokens, c.Overflow = 0, nil
+	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)
 	c.StoreTimeout = cmp.Or(c.StoreTimeout, defaultStoreTimeout)
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
-	for name, own := range t.ToolConfig {
-		entry := *own
-		entry.MaxLengthForTrunc = c.withNoticeRoom(entry.MaxLengthForTrunc)
-		c.ToolConfig[name] = &entry
+	for name, entry := range t.ToolConfig {
+		dup := *entry
+		dup.MaxLengthForTrunc = c.withNoticeRoom(dup.MaxLengthForTrunc)
+		c.ToolConfig[name] = &dup
 	}
 	return &c, nil
 }
@@ -457,8 +468,11 @@ func fieldError(field, format string, args ...any) error {
 
 // validate checks the fields, with one error for each invalid one.
 func (t *TypedConfig[M]) validate() (out []error) {
-	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
-		out = append(out, fieldError("Backend", "is missing, and needed unless SkipTruncation is set"))
+	switch {
+	case t.Backend == nil && !t.SkipTruncation:
+		out = append(out, fieldError("Backend", "is required unless SkipTruncation is set: pass a store, such as that of store.NewDir"))
+	case t.Backend != nil && safe.IsNil(t.Backend):
+		out = append(out, fieldError("Backend", "is nil inside an interface"))
 	}
 	limits := []struct {
 		field string
@@ -517,9 +531,9 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		return nil
 	}
 	stores := map[string]Backend{"Backend": t.Backend}
-	for name, own := range t.ToolConfig {
-		if own != nil {
-			stores[toolField(name, "Backend")] = own.Backend
+	for name, entry := range t.ToolConfig {
+		if entry != nil {
+			stores[toolField(name, "Backend")] = entry.Backend
 		}
 	}
 	none := true
@@ -528,7 +542,8 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		_, reads := store.As[store.Reader](b)
 		_, ranges := store.As[store.RangeReader](b)
 		if b != nil && !reads && !ranges {
-			out = append(out, fieldError(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
+			out = append(out, fieldError(field,
+				"is a %T, and must implement store.Reader or store.RangeReader if ProvideReadTool is set", b))
 		}
 		none = none && b == nil
 	}
@@ -543,18 +558,18 @@ func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%
 // validateTools checks ToolConfig.
 func (t *TypedConfig[M]) validateTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
-		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
-		if own == nil {
+		entry, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
+		if entry == nil {
 			out = append(out, fieldError(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
 			continue
 		}
-		if own.Backend != nil && safe.IsNil(own.Backend) {
+		if entry.Backend != nil && safe.IsNil(entry.Backend) {
 			out = append(out, fieldError(toolField(name, "Backend"), "is nil inside an interface"))
 		}
 		switch {
-		case own.MaxLengthForTrunc < 0:
-			out = append(out, fieldError(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
-		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
+		case entry.MaxLengthForTrunc < 0:
+			out = append(out, fieldError(limit, "is %d, and must not be negative", entry.MaxLengthForTrunc))
+		case entry.MaxLengthForTrunc > 0 && entry.Backend == nil && t.Backend == nil:
 			out = append(out, fieldError(limit, "is set, but there is no Backend"))
 		}
 	}
@@ -595,10 +610,10 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 		}
 	}
 	c.Preview = c.Preview.withRecover()
-	for _, own := range c.ToolConfig {
-		own.Preview = own.Preview.withRecover()
-		own.TruncHandler = recoverHandler("TruncHandler", own.TruncHandler)
-		own.ClearHandler = recoverHandler("ClearHandler", own.ClearHandler)
+	for _, entry := range c.ToolConfig {
+		entry.Preview = entry.Preview.withRecover()
+		entry.TruncHandler = recoverHandler("TruncHandler", entry.TruncHandler)
+		entry.ClearHandler = recoverHandler("ClearHandler", entry.ClearHandler)
 	}
 }
 

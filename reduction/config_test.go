@@ -29,11 +29,11 @@ import (
 func TestNew_ReportsEveryInvalidField(t *testing.T) {
 	ctx := context.Background()
 	_, err := reduction.New(ctx, nil)
-	require.EqualError(t, err, "reduction: the configuration is nil")
+	require.EqualError(t, err, "reduction: the configuration is nil: pass reduction.Recommended(backend) or a &reduction.Config{Backend: ...}")
 
 	_, err = reduction.New(ctx, &reduction.Config{MaxLengthForTrunc: -1, ProvideReadTool: true, Backend: &discard{},
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"a": {Backend: &drainStore{}}, "b": {Backend: backend.NewMemory(0)}}})
-	for _, field := range []string{"MaxLengthForTrunc: is -1", "Backend: is a *reduction_test.discard, which cannot read", `ToolConfig["a"].Backend: is a *reduction_test.drainStore, which cannot read`} {
+	for _, field := range []string{"MaxLengthForTrunc: is -1", "Backend: is a *reduction_test.discard, and must implement store.Reader", `ToolConfig["a"].Backend: is a *reduction_test.drainStore, and must implement store.Reader`} {
 		require.ErrorContains(t, err, field)
 	}
 	_, err = reduction.New(ctx, &reduction.Config{
@@ -50,19 +50,19 @@ func TestNew_ReportsEveryInvalidField(t *testing.T) {
 	}
 	require.Equal(t, []string{"Backend", "MaxLengthForTrunc", "MaxTokensForClear", "ClearRetentionSuffixLimit", "ClearAtLeastTokens", "ClearTargetTokens",
 		"MinSavingBytes", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
-	for _, text := range []string{"Backend: is missing", "MaxLengthForTrunc: is -1", "MinSavingBytes: is -6", `ToolConfig["b"]: is nil`} {
+	for _, text := range []string{"Backend: is required unless SkipTruncation is set", "MaxLengthForTrunc: is -1", "MinSavingBytes: is -6", `ToolConfig["b"]: is nil`} {
 		require.ErrorContains(t, err, text)
 	}
 
 	for what, c := range map[string]*reduction.Config{
-		"Backend: is missing":                {Backend: (*store.Dir)(nil), SkipTruncation: true},
-		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
-		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
-		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
-		"RootDir: is \"/a\\nb\"":             {SkipTruncation: true, RootDir: "/a\nb"},
-		"RootDir: is \"/\\xff\"":             {SkipTruncation: true, RootDir: "/\xff"},
-		"RootDir: is \"/aaaa":                {SkipTruncation: true, RootDir: "/" + strings.Repeat("a", 4000)},
-		"cannot read":                        {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
+		"Backend: is nil inside an interface": {Backend: (*store.Dir)(nil), SkipTruncation: true},
+		"ClearTargetTokens: is 160001":        {SkipTruncation: true, ClearTargetTokens: 160_001},
+		"ClearTargetTokens: is 11":            {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
+		"ProvideReadTool: is set, but there":  {SkipTruncation: true, ProvideReadTool: true},
+		"RootDir: is \"/a\\nb\"":              {SkipTruncation: true, RootDir: "/a\nb"},
+		"RootDir: is \"/\\xff\"":              {SkipTruncation: true, RootDir: "/\xff"},
+		"RootDir: is \"/aaaa":                 {SkipTruncation: true, RootDir: "/" + strings.Repeat("a", 4000)},
+		"must implement store.Reader":         {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
 	} {
 		_, err := reduction.New(ctx, c)
 		require.ErrorContains(t, err, what)
@@ -272,7 +272,7 @@ func TestToolConfig_BackendOfTool_R14(t *testing.T) {
 
 	none := typed(t, &reduction.Config{SkipTruncation: true, ToolConfig: map[string]*reduction.ToolReductionConfig{"handled": {TruncHandler: handler}}})
 	_, err = runInvokable(context.Background(), none, &adk.ToolContext{Name: "handled", CallID: "c"}, `{}`, big)
-	require.ErrorContains(t, err, "no backend for offload")
+	require.ErrorContains(t, err, `reduction: truncating a result of "handled": NeedOffload is set, but there is no Backend: set Backend in Config`)
 }
 
 func TestMiddleware_NilValuesDoNotPanic_R15(t *testing.T) {

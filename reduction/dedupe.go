@@ -37,7 +37,7 @@ func dedupe[M adk.MessageType](
 	window := s.window(ctx)
 	willClear := size.Tokens >= threshold || window > 0 && size.Tokens > window
 	f := newFitPass(ctx, newPass(ctx, s, state))
-	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
+	if err := f.replaceDuplicates(ctx, from, willClear); err != nil {
 		return nil, size, err
 	}
 	out := f.commit(ctx, einolean.KindResultReferred, report.ByRepeat)
@@ -48,8 +48,8 @@ func dedupe[M adk.MessageType](
 	return out, size, nil
 }
 
-// referToDuplicates adds the changes that replace repeated results, from a message on, by references.
-func (f fitPass[M]) referToDuplicates(ctx context.Context, from int, willClear bool) error {
+// replaceDuplicates adds the changes that replace duplicate results, from a message on, by references.
+func (f fitPass[M]) replaceDuplicates(ctx context.Context, from int, willClear bool) error {
 	for _, d := range findDuplicates(f.pass, from, willClear) {
 		change, ok, err := f.pass.decider().DecideDuplicate(ctx, d.result, d.earlierCall)
 		if err != nil {
@@ -65,8 +65,8 @@ func (f fitPass[M]) referToDuplicates(ctx context.Context, from int, willClear b
 // knownSizes are the sizes of results, in bytes. Only results of the same size can be equal.
 type knownSizes map[int]bool
 
-// isKnown reports whether a result of a size may equal an earlier one, and remembers the size.
-func (k knownSizes) isKnown(size int) bool {
+// addSize adds the size of a result. It returns whether an earlier result, which may be equal, has this size.
+func (k knownSizes) addSize(size int) bool {
 	if size < clearing.MinDuplicateBytes {
 		return false
 	}
@@ -77,9 +77,9 @@ func (k knownSizes) isKnown(size int) bool {
 
 // mayHaveDuplicates reports whether results of a history may be equal.
 func mayHaveDuplicates[M adk.MessageType](msgs []M) bool {
-	known := make(knownSizes)
+	sizes := make(knownSizes)
 	for _, size := range resultSizes(msgs) {
-		if known.isKnown(size) {
+		if sizes.addSize(size) {
 			return true
 		}
 	}

@@ -38,7 +38,9 @@
 //     Eino's package are recognized.
 //   - Calls keep their results, ids and order. Images, audio, video, files and
 //     search results stay where they are, unless ClearMedia or WindowTokens is set.
-//   - Content that was read back is never stored again, and never truncated.
+//   - Content that was read back is not stored again, and not truncated when it returns, unless a
+//     TruncHandler of the read tool does so. Pages become shorter only to fit WindowTokens, or the
+//     limit that a refusal has shown.
 //   - No tool receives a notice as an argument. With ResolveReferences, it receives the stored content;
 //     otherwise the call does not run, and the model is told to pass the content itself.
 //   - If a store fails, panics, stores only a part or makes no progress for StoreTimeout, the result
@@ -66,8 +68,8 @@
 // # Reading back
 //
 // Set ProvideReadTool, or give the agent the tool of [NewReadTool], or another one that
-// ReadFileToolName names. A page of that tool is never truncated when it returns, since the
-// model would only read it again. So a read tool should bound its own answers, as the
+// ReadFileToolName names. A page of that tool is not truncated when it returns, unless the tool
+// has a TruncHandler: the model would only read it again. So a read tool should bound its own answers, as the
 // one here does. An old page is cleared like any other result, but not stored: the
 // notice names the file that it came from, where the same call finds it again.
 //

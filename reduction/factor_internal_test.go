@@ -19,7 +19,7 @@ func TestRememberFactor_MarksWhatARewriterLeaves(t *testing.T) {
 
 	after := []*schema.Message{question, summary}
 	rememberFactor([]*schema.Message{question, marked}, after, 1)
-	require.True(t, isEdited(after))
+	require.True(t, hasMarks(after))
 	require.Equal(t, 1., storedFactor(after))
 	require.Empty(t, summary.Extra, "the rewriter's message is not modified")
 

@@ -48,7 +48,7 @@ func replaceMedia[M adk.MessageType](
 	slices.SortStableFunc(plans, func(a, b clearing.Plan) int {
 		return a.Candidate.MessageIndex - b.Candidate.MessageIndex
 	})
-	if f.pass.decider().ReferToMedia(plans, isChosen) == 0 {
+	if f.pass.decider().ReplaceChosenMedia(plans, isChosen) == 0 {
 		return state, 0, nil
 	}
 	if err := f.shortenToBudget(ctx, plans, noBudget); err != nil {
@@ -109,10 +109,13 @@ func (o overflowModel[M]) recoverMedia(
 	var err error
 	if r.media == refusal.TooManyMedia {
 		total := len(mediaIn(input))
+		keep := 1 // if the limit is unknown: there is only one more attempt
 		if limits.count = r.mediaLimit; limits.count == 0 || limits.count >= total {
 			limits.count = total - 1
+		} else {
+			keep = limits.count / 2
 		}
-		next, count, err = keepNewestMedia(ctx, o.settings, state, r.mediaLimit/2)
+		next, count, err = keepNewestMedia(ctx, o.settings, state, keep)
 	} else {
 		isSuspect := suspects(input, r.media)
 		limits.refused = slices.Clone(limits.refused)
@@ -134,9 +137,9 @@ func (o overflowModel[M]) recoverMedia(
 	return out, err == nil
 }
 
-// suspects returns which media a provider may have refused as too large or unreadable: those of tool results that no
-// earlier request had. Of media that are too large, it is the largest and those of about its size. If the user has
-// sent the largest one, or the history has no new results, it is none, or one of all.
+// suspects returns which media a provider may have refused as too large or unreadable: those of tool results from the
+// newest assistant message on that has media in it or after it. Most often, no earlier request had them. If one is too
+// large, only those count that have at least half the size of the largest medium there, which may be the user's.
 func suspects[M adk.MessageType](msgs []M, problem refusal.MediaProblem) func(messageIndex int, m *rounds.Medium) bool {
 	from := 0
 	for i, m := range msgs {

@@ -125,7 +125,11 @@ func TestOverflow_HistoryWithTooManyImages(t *testing.T) {
 }
 
 func testOverflowHistoryWithTooManyImages[M adk.MessageType](t *testing.T, streaming bool) {
-	for _, text := range []string{"Too many images.", "At most 4 image(s) may be provided in one request.", "The total size of all images exceeds 20 MB"} {
+	for _, text := range []string{
+		"Too many images.", "At most 4 image(s) may be provided in one request.", "The total size of all images exceeds 20 MB",
+		"The total size of the images exceeds the maximum of 50 megabytes.",
+		"At most 50 image(s) may be provided in one request.", // counted otherwise than here
+	} {
 		s := newShooting[M](3, func(images []string) error {
 			if len(images) > 4 {
 				return errors.New(text)

@@ -163,7 +163,7 @@ func (p *pass[M]) ReportFailure(ctx context.Context, c *clearing.Candidate, err 
 
 // reportResult reports the change of a result.
 func (p *pass[M]) reportResult(ctx context.Context, c *clearing.Change, kind einolean.Kind, rule string) {
-	if !p.isRepeat || c.StoresContent() && c.IsFirst(&p.settings.clearedKeys) {
+	if !p.isRepeat || c.StoresContent() && c.RecordFirst(&p.settings.clearedKeys) {
 		p.sendResult(ctx, c, kind, rule)
 	}
 }

@@ -54,7 +54,7 @@ type ReadToolConfig struct {
 // The error joins a [einolean.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
-		return nil, fieldError("ReadToolConfig", "is nil")
+		return nil, fieldError("ReadToolConfig", "is nil: pass a &reduction.ReadToolConfig{Backend: ...}")
 	}
 	if errs := config.validate(); len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -73,10 +73,10 @@ func (c *ReadToolConfig) validate() (out []error) {
 	_, ranges := store.As[store.RangeReader](c.Backend)
 	switch {
 	case safe.IsNil(c.Backend):
-		out = append(out, fieldError("ReadToolConfig.Backend", "is missing"))
+		out = append(out, fieldError("ReadToolConfig.Backend", "is required"))
 	case !reads && !ranges:
 		out = append(out, fieldError("ReadToolConfig.Backend",
-			"is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
+			"is a %T, and must implement store.Reader or store.RangeReader", c.Backend))
 	}
 	if c.MaxLines < 0 {
 		out = append(out, fieldError("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))

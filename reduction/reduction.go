@@ -172,7 +172,7 @@ func (m *middleware[M]) reduce(
 	case done.tally.Cleared > 0:
 		err = reportRepeated(ctx, s, done.tally, state, out)
 	}
-	if err != nil || window == 0 || size.Tokens <= window || s.cfg.SkipClear {
+	if err != nil || window == 0 || size.Tokens <= window {
 		return out, err
 	}
 	size, err = s.exactSize(ctx, out)

@@ -55,14 +55,14 @@ func (s *settings[M]) referenceTargets(msgs []M) reference.Targets {
 			ids[backend.Component(p.ID())] = true
 		}
 	}
-	own := make(reference.Targets)
+	targets := make(reference.Targets)
 	for filePath, bytes := range shown {
 		isText := offload.IsDefaultPath(s.cfg.RootDir, filePath) && !notice.IsMediaFile(filePath)
 		if isText && offload.BelongsToAny(filePath, ids) {
-			own[filePath] = bytes
+			targets[filePath] = bytes
 		}
 	}
-	return own
+	return targets
 }
 
 // resolveInvokable wraps the endpoint of a tool that returns complete results, so that it gets stored values in place of

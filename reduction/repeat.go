@@ -74,7 +74,9 @@ func (d repeated[M]) passTo(c *clearPass[M]) {
 	}
 }
 
-// repeatPasses returns the state with the changes of earlier runs.
+// repeatPasses returns the state with the changes of earlier runs. If the history has them already, what stayed in it
+// was to stay: nothing is decided again, as the history no longer shows how long the requests were. Marks show such a
+// history or, if they were not stored, notices.
 func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], repeated[M], error) {
@@ -85,7 +87,7 @@ func repeatPasses[M adk.MessageType](
 		withNotices = resultsWithNotices(state.Messages)
 		edited = hasClearNotices(withNotices)
 	}
-	if edited { // see isEdited
+	if edited {
 		run.fixFactor(storedFactor(state.Messages))
 		return state, repeated[M]{}, nil
 	}
@@ -144,13 +146,6 @@ func reportRepeated[M adk.MessageType](
 	tally.Before, tally.After, tally.Threshold = all.Tokens, left.Tokens, s.threshold(startsTurn(after.Messages))
 	s.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &tally})
 	return nil
-}
-
-// isEdited reports whether a history has the changes of earlier runs. What stayed in it was to stay: it is not decided
-// again, as the history no longer shows how long the requests were. If the marks of messages were not stored, it shows
-// by the notices.
-func isEdited[M adk.MessageType](msgs []M) bool {
-	return hasMarks(msgs) || hasClearNotices(resultsWithNotices(msgs))
 }
 
 // hasMarks reports whether a message has a mark of an earlier run.
@@ -243,7 +238,7 @@ func (r *repetition[M]) request(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.window > 0 && size.Tokens > r.window && !r.settings.cfg.SkipClear {
+	if r.window > 0 && size.Tokens > r.window {
 		return r.fitWindow(ctx, size.Factor)
 	}
 	return nil
@@ -341,13 +336,13 @@ func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed boo
 	r.deduped = len(r.msgs)
 	mayRepeat := false
 	for _, size := range resultSizes(r.msgs[from:]) {
-		mayRepeat = r.resultSizes.isKnown(size) || mayRepeat
+		mayRepeat = r.resultSizes.addSize(size) || mayRepeat
 	}
 	if !mayRepeat {
 		return false, nil
 	}
 	f := newFitPass(ctx, r.newPass(ctx))
-	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
+	if err := f.replaceDuplicates(ctx, from, willClear); err != nil {
 		return false, err
 	}
 	f.save(ctx, einolean.KindResultReferred, report.ByRepeat)
@@ -449,7 +444,7 @@ func (r *repetition[M]) reload(msgs []M) {
 	}
 	r.fitted, r.deduped = len(r.rounds.Rounds()), len(msgs)
 	for _, size := range resultSizes(msgs) {
-		r.resultSizes.isKnown(size)
+		r.resultSizes.addSize(size)
 	}
 }
 

@@ -51,7 +51,7 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 	files := &offload.Offloader{Showable: notice.Showable, Timeout: max(c.StoreTimeout, 0)}
 	s := &settings[M]{
 		cfg: c, files: files, policies: newPolicyTable(c, files), reporter: c.OnEvent,
-		mayClear: !c.SkipClear, retries: c.Overflow != nil && !c.SkipClear, hasPreviews: c.Preview != nil,
+		mayClear: !c.SkipClear, retries: c.Overflow != nil, hasPreviews: c.Preview != nil,
 	}
 	for _, tool := range c.ToolConfig {
 		s.mayClear = s.mayClear || tool.ClearHandler != nil && !tool.SkipClear
@@ -186,8 +186,8 @@ func (s *settings[M]) callClearHandler(ctx context.Context, detail *ToolDetail) 
 
 // previewOf is the Preview of a tool's results, nil if there is none.
 func (s *settings[M]) previewOf(tool string) Preview {
-	if own := s.cfg.ToolConfig[tool]; own != nil && own.Preview != nil {
-		return own.Preview
+	if entry := s.cfg.ToolConfig[tool]; entry != nil && entry.Preview != nil {
+		return entry.Preview
 	}
 	return s.cfg.Preview
 }

@@ -65,13 +65,13 @@ func roundBudget(window int64) int { return int(window / roundShare) }
 // decides the same whenever it is called.
 func (f fitPass[M]) fitRound(ctx context.Context, round rounds.Round, budget int) error {
 	plans, fixed := f.plansOf(round, clearing.ToShorten)
-	fixed += f.pass.decider().ReferToFirst(plans, budget/2)
+	fixed += f.pass.decider().ReplaceFirstMedia(plans, budget/2)
 	return f.shortenToBudget(ctx, plans, budget-fixed)
 }
 
 // mayExceed reports whether the results between two messages with calls may have more tokens than a number of
 // bytes. It allocates nothing except for media.
-func mayExceed[M adk.MessageType](msgs []M, most int) bool {
+func mayExceed[M adk.MessageType](msgs []M, maxBytes int) bool {
 	sum := 0
 	for _, m := range msgs {
 		if rounds.CallsTools(m) {
@@ -85,7 +85,7 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 		if results > 0 {
 			sum += tokencount.OfMedia(len(rounds.Media(m)))
 		}
-		if sum > most {
+		if sum > maxBytes {
 			return true
 		}
 	}
@@ -208,11 +208,11 @@ func applyStage[M adk.MessageType](
 		return a.Candidate.MessageIndex - b.Candidate.MessageIndex
 	})
 	if stage != stageLargest && stage != stageLargestAgain {
-		excess -= f.pass.decider().ReferToOldest(plans, end, excess)
+		excess -= f.pass.decider().ReplaceOldestMedia(plans, end, excess)
 	}
 	budget := noBudget
 	if stage > stageOldestMedia {
-		excess -= f.pass.decider().ReferToArguments(plans)
+		excess -= f.pass.decider().ReplaceLongArguments(plans)
 		budget = total - max(excess, 0)
 	}
 	if err := f.shortenToBudget(ctx, plans, budget); err != nil {

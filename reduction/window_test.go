@@ -274,6 +274,41 @@ func TestWindowTokens_KeepsWhatItMust(t *testing.T) {
 	require.ErrorContains(t, err, "WindowTokens: is -1")
 }
 
+// With SkipClear, the handler of a tool is all that may change its results. They are not shortened to the window, neither
+// in a new round nor in one of an earlier run.
+func TestWindowTokens_SkipClearWinsOverClearHandler(t *testing.T) {
+	adktest.EachType(t, testWindowTokensSkipClearWinsOverClearHandler[*schema.Message], testWindowTokensSkipClearWinsOverClearHandler[*schema.AgenticMessage])
+}
+
+func testWindowTokensSkipClearWinsOverClearHandler[M adk.MessageType](t *testing.T) {
+	asked := 0
+	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) {
+		asked++
+		return nil, nil
+	}
+	long := strings.Repeat("a line of it\n", 4000) // more than a quarter of the window
+	msgs := []M{
+		adktest.User[M]("look"),
+		adktest.Assistant[M]("", adktest.ToolCall{ID: "a", Name: "shell", Args: `{}`}), adktest.Result[M]("a", "shell", long),
+	}
+	later := append(slices.Clone(msgs), adktest.Assistant[M]("seen"), adktest.User[M]("go on"))
+	for name, history := range map[string][]M{"new": msgs, "of an earlier run": later} {
+		for _, skips := range []bool{false, true} {
+			mw := typed(t, &reduction.TypedConfig[M]{
+				Backend: backend.NewMemory(0), SkipClear: skips, WindowTokens: 40_000,
+				ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {ClearHandler: handler}},
+			})
+			out := before(t, mw, history)
+			if skips {
+				require.Equal(t, history, out, name)
+			} else {
+				require.NotEqual(t, history, out, "%s: the window is in force otherwise", name)
+			}
+		}
+	}
+	require.Zero(t, asked, "the request is below MaxTokensForClear")
+}
+
 func TestWindowTokens_ImagesReturnAsImages(t *testing.T) {
 	adktest.Both(t, testWindowTokensImagesReturnAsImages[*schema.Message], testWindowTokensImagesReturnAsImages[*schema.AgenticMessage])
 }

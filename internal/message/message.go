@@ -25,7 +25,7 @@ const (
 	Other Kind = iota
 	Text
 	Reasoning
-	Medium       // an image, a sound, a film or a file
+	Medium       // an image, audio, video or a file
 	Call         // the model calls a tool
 	Result       // what the tool returned, which has parts of its own: texts, media and tools
 	Tools        // tools that a search found, in the provider's own form

@@ -84,12 +84,3 @@ func agenticFinishReason(meta *schema.AgenticResponseMeta) string {
 	}
 	return ""
 }
-
-// AppendParts returns a copy of a message with more parts at its end.
-func AppendParts[M adk.MessageType](m M, more ...Part) M {
-	parts := Parts(m).All()
-	for i := range parts {
-		parts[i].isUnchanged = true
-	}
-	return build(m, append(parts, more...))
-}

@@ -15,38 +15,38 @@ import (
 	"github.com/einolean/einolean/reduction/internal/tokencount"
 )
 
-// ReferToFirst plans references in place of all media except the last ones that fit in a budget. It returns the
+// ReplaceFirstMedia plans references in place of all media except the last ones that fit in a budget. It returns the
 // tokens of all media and references then.
-func (d *Decider) ReferToFirst(plans []Plan, budget int) (n int) {
+func (d *Decider) ReplaceFirstMedia(plans []Plan, budget int) (n int) {
 	for i := range slices.Backward(plans) {
 		count := len(plans[i].Candidate.Media)
 		keep := min(count, max(0, tokencount.MediaWithin(budget)))
 		budget -= tokencount.OfMedia(keep)
-		n += tokencount.OfMedia(count) - d.referToMedia(&plans[i], count-keep)
+		n += tokencount.OfMedia(count) - d.replaceFirst(&plans[i], count-keep)
 	}
 	return n
 }
 
-// ReferToOldest plans references in place of the oldest media in messages before an index, until they save
+// ReplaceOldestMedia plans references in place of the oldest media in messages before an index, until they save
 // enough tokens. It returns the tokens that they save.
-func (d *Decider) ReferToOldest(plans []Plan, before int, enough int) (saved int) {
+func (d *Decider) ReplaceOldestMedia(plans []Plan, before int, enough int) (saved int) {
 	for i := range plans {
 		if c := plans[i].Candidate; c.MessageIndex < before {
 			needed := max(0, enough-saved+mediaSaving()-1) / mediaSaving()
-			saved += d.referToMedia(&plans[i], min(len(c.Media), needed))
+			saved += d.replaceFirst(&plans[i], min(len(c.Media), needed))
 		}
 	}
 	return saved
 }
 
-// referToMedia plans references in place of the first n media of a result, and returns the tokens that this saves.
-func (d *Decider) referToMedia(plan *Plan, n int) (saved int) {
+// replaceFirst plans references in place of the first n media of a result, and returns the tokens that this saves.
+func (d *Decider) replaceFirst(plan *Plan, n int) (saved int) {
 	plan.mediaRefs = d.renderer.mediaReferences(plan.Candidate.Media[:n], plan.Candidate.Policy.Store)
 	return savedByReferences(plan.mediaRefs)
 }
 
-// ReferToMedia plans references in place of the media that are chosen, and returns how many those are.
-func (d *Decider) ReferToMedia(plans []Plan, isChosen func(c *Candidate, m *rounds.Medium) bool) (count int) {
+// ReplaceChosenMedia plans references in place of the media that are chosen, and returns how many those are.
+func (d *Decider) ReplaceChosenMedia(plans []Plan, isChosen func(c *Candidate, m *rounds.Medium) bool) (count int) {
 	for i := range plans {
 		var chosen []*rounds.Medium
 		for _, m := range plans[i].Candidate.Media {
@@ -60,9 +60,9 @@ func (d *Decider) ReferToMedia(plans []Plan, isChosen func(c *Candidate, m *roun
 	return count
 }
 
-// ReferToArguments plans references in place of the long values in the calls of results, and returns the tokens
+// ReplaceLongArguments plans references in place of the long values in the calls of results, and returns the tokens
 // that this saves.
-func (d *Decider) ReferToArguments(plans []Plan) (saved int) {
+func (d *Decider) ReplaceLongArguments(plans []Plan) (saved int) {
 	if d.renderer.maxArgumentBytes == 0 {
 		return 0
 	}
@@ -99,12 +99,12 @@ func (d *Decider) ShortenToBudget(ctx context.Context, plans []Plan, budget int)
 		for i, change := range open {
 			sizes[i] = change.resultTokens()
 		}
-		most, fitting := levelSize(sizes, budget), open[:0:0]
+		maxTokens, fitting := levelSize(sizes, budget), open[:0:0]
 		for _, change := range open {
-			if err := d.shorten(ctx, change, most); err != nil {
+			if err := d.shorten(ctx, change, maxTokens); err != nil {
 				return nil, err
 			}
-			if n := change.resultTokens(); n > most {
+			if n := change.resultTokens(); n > maxTokens {
 				budget -= n
 			} else {
 				fitting = append(fitting, change)
@@ -118,9 +118,9 @@ func (d *Decider) ShortenToBudget(ctx context.Context, plans []Plan, budget int)
 	return slices.DeleteFunc(changes, func(c Change) bool { return !c.Replaces() }), nil
 }
 
-// shorten makes a result of more than most tokens shorter, if it can.
-func (d *Decider) shorten(ctx context.Context, change *Change, most int) (err error) {
-	if change.resultTokens() <= most {
+// shorten makes a result of more than maxTokens shorter, if it can.
+func (d *Decider) shorten(ctx context.Context, change *Change, maxTokens int) (err error) {
+	if change.resultTokens() <= maxTokens {
 		return nil
 	}
 	plan := change.Plan
@@ -129,7 +129,7 @@ func (d *Decider) shorten(ctx context.Context, change *Change, most int) (err er
 			return err
 		}
 	}
-	plan.keepResult, plan.maxTokens = false, max(most, 1)
+	plan.keepResult, plan.maxTokens = false, max(maxTokens, 1)
 	if next, ok := d.render(plan); ok && plan.file.isShowable() {
 		*change = next
 	}

@@ -7,7 +7,7 @@
 //	Candidate -- Decide --> Plan -- render --> Change
 //
 // A store may put content under another path than planned. Then the change is rendered again from the plan.
-// The package knows no agent and no message type.
+// The package has no dependency on the agent or on a message type.
 package clearing
 
 import (

@@ -182,7 +182,7 @@ func TestTrimForPromptCache_DropsNegligibleSavings(t *testing.T) {
 	require.Greater(t, trimmed, 50)
 }
 
-func TestDecider_ReferToArgumentsReturnsTokenSaving(t *testing.T) {
+func TestDecider_ReplaceLongArgumentsReturnsTokenSaving(t *testing.T) {
 	c := newChances(1)
 	long := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("some words of a file\n", 200))
 	var plans []Plan
@@ -191,7 +191,7 @@ func TestDecider_ReferToArgumentsReturnsTokenSaving(t *testing.T) {
 		r := NewCandidate(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: c.stores[0]})
 		plans = append(plans, KeepPlan(&r))
 	}
-	saved := c.Decider.ReferToArguments(plans)
+	saved := c.Decider.ReplaceLongArguments(plans)
 	changes, err := c.Decider.ShortenToBudget(context.Background(), plans, 1<<30)
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
@@ -204,10 +204,10 @@ func TestDecider_ReferToArgumentsReturnsTokenSaving(t *testing.T) {
 	require.Equal(t, want, saved)
 
 	c.Decider.renderer.maxArgumentBytes = 0
-	require.Zero(t, c.Decider.ReferToArguments(plans[:1]), "arguments stay")
+	require.Zero(t, c.Decider.ReplaceLongArguments(plans[:1]), "arguments stay")
 }
 
-func TestDecider_ReferToMediaKeepsToBudget(t *testing.T) {
+func TestDecider_ReplaceMediaKeepsToBudget(t *testing.T) {
 	c := newChances(1)
 	plan := func(messageIndex, media int) Plan {
 		r := NewUserMedia(messageIndex, c.stores[0])
@@ -225,7 +225,7 @@ func TestDecider_ReferToMediaKeepsToBudget(t *testing.T) {
 	}
 	for budget, want := range map[int][]int{-1: {2, 1, 3}, 1: {2, 1, 2}, 3: {2, 1, 0}, 5: {1, 0, 0}, 9: {0, 0, 0}} {
 		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
-		got := c.Decider.ReferToFirst(plans, tokencount.OfMedia(budget))
+		got := c.Decider.ReplaceFirstMedia(plans, tokencount.OfMedia(budget))
 		require.Equal(t, want, referred(plans), "the last %d media stay", budget)
 		saved := 0
 		for i := range plans {
@@ -235,7 +235,7 @@ func TestDecider_ReferToMediaKeepsToBudget(t *testing.T) {
 	}
 	for enough, want := range map[int][]int{0: {0, 0, 0}, 1: {1, 0, 0}, 2: {2, 0, 0}, 3: {2, 1, 0}, 9: {2, 1, 0}} {
 		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
-		saved := c.Decider.ReferToOldest(plans, 3, enough*mediaSaving())
+		saved := c.Decider.ReplaceOldestMedia(plans, 3, enough*mediaSaving())
 		require.Equal(t, want, referred(plans), "the oldest %d media before message 3", enough)
 		require.Equal(t, saved > 0, enough > 0)
 	}

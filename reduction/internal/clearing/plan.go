@@ -156,9 +156,9 @@ func (c *Change) Outcome() report.Outcome {
 	return o
 }
 
-// IsFirst reports whether the change is made for the first time: seen does not have it, which then notes it, and
-// its content was not in the store before.
-func (c *Change) IsFirst(seen *report.RecentKeys) bool {
+// RecordFirst adds the change to seen. It returns whether it is made for the first time: seen did not have it, and its
+// content was not in the store before.
+func (c *Change) RecordFirst(seen *report.RecentKeys) bool {
 	call := c.candidate().Call
 	key := report.KeyOf(append([]string{call.ID, c.Plan.file.path, call.Args}, c.candidate().Result.Texts...)...)
 	return seen.Add(key) && !c.wasStored()

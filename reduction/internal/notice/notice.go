@@ -34,7 +34,7 @@ type Texts struct {
 	Unsaved          template // the same, if it could not be stored
 	Previewed        template // a finished result that a Preview shortened
 	StreamWithErrors template // the end of a stream with errors in it
-	Medium           template // an image, a sound, a film or a file
+	Medium           template // an image, audio, video or a file
 	Hint             template // which tool to read it with
 	HintQuery        template // the same, for one that finds passages
 	HintPass         template // how to pass the whole content to a tool

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package notice renders and parses notices: the texts in the prompt that stand for content stored elsewhere. It
-// knows no message types and no stores.
+// has no dependency on message types and stores.
 package notice
 
 // Parsing finds notices of either language, of another version, and of Eino's package. Histories are stored with

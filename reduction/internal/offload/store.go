@@ -69,7 +69,7 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	var used []string
 	var keys []uint64
 	for _, p := range paths {
-		if key := s.key(ctx, p); s.shouldMark(key, time.Now()) {
+		if key := s.key(ctx, p); s.recordMark(key, time.Now()) {
 			used, keys = append(used, p), append(keys, key)
 		}
 	}
@@ -90,8 +90,8 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	return fmt.Errorf("reduction: marking %d files as used: %w", len(used), err)
 }
 
-// shouldMark reports whether it is time to mark a name as used, and records that it was marked.
-func (s *Store) shouldMark(key uint64, now time.Time) bool {
+// recordMark records that a name is marked as used. It returns false if that was done a short time ago.
+func (s *Store) recordMark(key uint64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.lastMarked[key]) < backend.UseInterval {

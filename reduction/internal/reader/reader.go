@@ -160,9 +160,9 @@ func (r *Reader) kindIn(ctx context.Context) kind {
 	return found
 }
 
-// Of returns the name of the read tool for notices, empty if the agent has none. own says that it is a tool of this
+// Of returns the name of the read tool for notices, empty if the agent has none. isOurs says that it is a tool of this
 // package.
-func (r *Reader) Of(ctx context.Context) (name string, own bool) {
+func (r *Reader) Of(ctx context.Context) (name string, isOurs bool) {
 	found := r.kindIn(ctx)
 	if found == kindNone {
 		return "", false

@@ -12,6 +12,9 @@ import (
 // MediaProblem is what a provider does not accept about the images, audio, videos and files of a request.
 type MediaProblem int
 
+// sizeUnitPattern is the unit of the size of a medium, in bytes or pixels.
+const sizeUnitPattern = `[ -]?(?:(?:[kmg]i?b|` + bytesPattern + `|(?:mega)?pixels?|px)\b|兆|字节)`
+
 // The problems.
 const (
 	NoMediaProblem MediaProblem = iota
@@ -27,7 +30,7 @@ var (
 		`documents?|attachments?)\b.*(?:\b(?:exceed\w*|max|maximum|limit|at most|only|more than)\b|>)|` +
 		`\b(?:total|combined|altogether|sum of|many image)\b|过多|最多|数量|总(?:大小|和|计)`)
 
-	sizeUnit = regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:[kmg]i?b|bytes?|pixels?|px)\b`)
+	sizeUnit = regexp.MustCompile(`\b\d+(?:\.\d+)?` + sizeUnitPattern)
 
 	tooLarge = regexp.MustCompile(`\b(?:too (?:large|big)|exceed(?:s|ed|ing)?|larger than|over the|dimensions?|maximum size|` +
 		`size limit)\b|过大|太大|超过|超出`)
@@ -45,7 +48,7 @@ var (
 // said.
 func Media(errText string) (problem MediaProblem, limit int) {
 	parts := sentences(withoutQuotations(bounded(errText)))
-	if passesByItself(parts) {
+	if isTransient(parts) {
 		return NoMediaProblem, 0
 	}
 	for _, s := range parts {
@@ -74,7 +77,7 @@ var totalSize = regexp.MustCompile(`\b(?:total|combined|altogether|sum of|too ma
 // RequestSize reports whether an error says that the bytes of a request are too many.
 func RequestSize(errText string) bool {
 	parts := sentences(withoutQuotations(bounded(errText)))
-	return !passesByItself(parts) && slices.ContainsFunc(parts, func(s string) bool {
+	return !isTransient(parts) && slices.ContainsFunc(parts, func(s string) bool {
 		return requestSize.MatchString(s) && !strings.Contains(s, "token")
 	})
 }
@@ -82,13 +85,16 @@ func RequestSize(errText string) bool {
 // maxMediaLimit is more media than any model takes: larger numbers mean something else.
 const maxMediaLimit = 10_000
 
+// startsWithSizeUnit matches what follows the number of a size.
+var startsWithSizeUnit = regexp.MustCompile(`^` + sizeUnitPattern)
+
 // mediaLimit returns the number of media that a sentence names as the limit, zero if there is none.
 func mediaLimit(s string) (limit int) {
 	for _, at := range numberInText.FindAllStringSubmatchIndex(s, -1) {
-		before, behind := s[:at[4]], s[at[5]:]
+		before, after := s[:at[4]], s[at[5]:]
 		n := parseNumber(s[at[4]:at[5]])
-		isCount := n > 0 && n < maxMediaLimit && !sizeUnit.MatchString(s[at[4]:min(len(s), at[5]+8)])
-		if isCount && isLimit(before, behind) && (limit == 0 || int(n) < limit) {
+		isCount := n > 0 && n < maxMediaLimit && !startsWithSizeUnit.MatchString(after)
+		if isCount && isLimit(before, after) && (limit == 0 || int(n) < limit) {
 			limit = int(n)
 		}
 	}

@@ -41,15 +41,18 @@ func parseNumber(text string) int64 {
 	return int64(math.Round(n * unit))
 }
 
+// bytesPattern is the word for bytes, with or without a prefix.
+const bytesPattern = `(?:kilo|mega|giga|kibi|mebi|gibi)?bytes?`
+
 var (
 	// numberInText is a number that is not part of a name, with what follows it.
 	numberInText = regexp.MustCompile(`(^|[^a-z0-9._-])(` + numberPattern + `)`)
 
 	// notTokens matches what follows a number of something else.
-	notTokens = regexp.MustCompile(`^\)?[ -]*(?:%|[kmg]?i?b\b|bytes?|characters?|chars?|code points|seconds?|secs?|s\b|ms\b|` +
-		`minutes?|images?|files?|pages?|items?|messages?|requests?|answer|字符|字节|秒|张|个字|条|次)`)
+	notTokens = regexp.MustCompile(`^\)?[ -]*(?:%|[kmg]?i?b\b|` + bytesPattern + `|characters?|chars?|code points|seconds?|secs?|` +
+		`s\b|ms\b|minutes?|images?|files?|pages?|items?|messages?|requests?|answer|字符|字节|秒|张|个字|条|次)`)
 
-	// limitBefore matches text behind which a number is the limit.
+	// limitBefore matches text before a number that is the limit.
 	limitBefore = regexp.MustCompile(`(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|(?:longer|larger|` +
 		`greater|bigger|more|less|fewer) than|at most|up to|only|range|context (?:length|size)|supports?|` +
 		`allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)[^0-9]{0,40}$`)
@@ -59,11 +62,11 @@ var (
 		`current(?:ly)?|contains?|while|used|answer|has|have|was|were|your|actual|status|code)\b|实际|当前|但|` +
 		`[:,] *input[^0-9]*$`)
 
-	// limitBehind matches text before which a number is the limit.
-	limitBehind = regexp.MustCompile(`^\)?[ -]*(?:tokens? )?(?:max|maximum|limit|context|window)\b`)
+	// limitAfter matches text after a number that is the limit.
+	limitAfter = regexp.MustCompile(`^\)?[ -]*(?:tokens? )?(?:max|maximum|limit|context|window)\b`)
 
 	// otherUnit matches sentences whose numbers are not tokens.
-	otherUnit = regexp.MustCompile(`\b(?:bytes?|characters?|string|body size|[kmg]i?b)\b|字符|字节`)
+	otherUnit = regexp.MustCompile(`\b(?:` + bytesPattern + `|characters?|string|body size|[kmg]i?b)\b|字符|字节`)
 
 	lastLimitWord = regexp.MustCompile(`.*(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|than|at most|up to|` +
 		`only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|最多|限制|不能大于|不得大于|窗口|≤)`)
@@ -87,13 +90,13 @@ func limitIn(parts []string) (tokens int64) {
 			if n >= 1000 {
 				sizes++
 			}
-			before, behind := s[:start], s[end:]
-			if notTokens.MatchString(behind) || !isLimit(before, behind) {
+			before, after := s[:start], s[end:]
+			if notTokens.MatchString(after) || !isLimit(before, after) {
 				continue
 			}
 			if tokens == 0 || n < tokens {
 				tokens = n
-				isCode = strings.HasSuffix(before, "(") && strings.HasPrefix(behind, ")")
+				isCode = strings.HasSuffix(before, "(") && strings.HasPrefix(after, ")")
 			}
 		}
 	}
@@ -103,8 +106,8 @@ func limitIn(parts []string) (tokens int64) {
 	return tokens
 }
 
-func isLimit(before, behind string) bool {
-	if limitBehind.MatchString(behind) {
+func isLimit(before, after string) bool {
+	if limitAfter.MatchString(after) {
 		return true
 	}
 	return limitBefore.MatchString(before) && !sizeBefore.MatchString(before[len(lastLimitWord.FindString(before)):])

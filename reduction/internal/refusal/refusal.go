@@ -21,7 +21,7 @@ func Overflow(errText string) (tokens int64, ok bool) {
 	text := withoutQuotations(bounded(errText))
 	lower := strings.ToLower(text)
 	parts := sentences(text)
-	if passesByItself(parts) {
+	if isTransient(parts) {
 		return 0, false
 	}
 	isKnown, hasNumber := false, false

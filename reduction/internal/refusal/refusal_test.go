@@ -38,6 +38,8 @@ func TestOverflow_IgnoresNumbersThatAreNoWindow(t *testing.T) {
 		"context window exceeded by 1027 tokens",
 		"Input is too long: the maximum is 100000 characters",
 		"Request payload size exceeds the limit: 20971520 bytes.",
+		"Request payload size exceeds the limit: 20000 kilobytes.",
+		"too many tokens: the request exceeds the limit of 20000 kilobytes",
 		"gpt-4-32k: the prompt exceeds the limit of the model",
 	} {
 		tokens, ok := Overflow(text)

@@ -47,9 +47,9 @@ var (
 		`content|request body) too large\b|\brequest too large\b`)
 )
 
-// passesByItself reports whether an error is one of rates, time or money, although it may speak of tokens. A sentence
-// about the model's window that has no such word counts more.
-func passesByItself(parts []string) bool {
+// isTransient reports whether an error is one of rates, time or money, which pass by themselves. It may speak of
+// tokens. A sentence about the model's window that has no such word counts more.
+func isTransient(parts []string) bool {
 	namesWindow := func(s string) bool {
 		return window.MatchString(s) && limit.MatchString(s) && !rate.MatchString(s)
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	// fieldBefore matches text behind which a quotation is the value of a field: the key of a log line, or that of JSON.
+	// fieldBefore matches text before a quotation that is the value of a field: the key of a log line, or that of JSON.
 	fieldBefore = regexp.MustCompile(`(?i)(?:["'\\]\s*[:=]\s*|\b(?:message|msg|errors?|detail|details|reason|cause|description|desc|` +
 		`body|text|title)\s*[:=]\s*|[-\[{(,]\s*|^\s*)$`)
 
-	// keyBehind matches text before which a quotation is a key of JSON.
-	keyBehind = regexp.MustCompile(`^\s*:`)
+	// keyAfter matches text after a quotation that is a key of JSON.
+	keyAfter = regexp.MustCompile(`^\s*:`)
 
 	// statusOnly matches text that has nothing but a status.
 	statusOnly = regexp.MustCompile(`(?i)^(?:\b(?:api|http|errors?|code|status|bad|request|returned|received|unexpected|with)\b|` +
@@ -106,11 +106,11 @@ func isWord(c byte) bool {
 const maxPrefix = 200
 
 // belongsToText reports whether what is in quotation marks is part of the error's own text.
-func belongsToText(before, quoted, behind string) bool {
+func belongsToText(before, quoted, after string) bool {
 	isName := !strings.ContainsAny(strings.TrimSpace(quoted), " \n，") && !isCJK(quoted)
-	isRest := strings.HasSuffix(strings.TrimSpace(before), ":") && strings.Trim(behind, " .)}]\n") == ""
+	isRest := strings.HasSuffix(strings.TrimSpace(before), ":") && strings.Trim(after, " .)}]\n") == ""
 	isAfterStatus := len(before) <= maxPrefix && statusOnly.MatchString(before)
-	return isName || isRest || isAfterStatus || keyBehind.MatchString(behind) ||
+	return isName || isRest || isAfterStatus || keyAfter.MatchString(after) ||
 		fieldBefore.MatchString(before[max(0, len(before)-maxPrefix):])
 }
 

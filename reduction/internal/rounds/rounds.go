@@ -166,8 +166,8 @@ func (r Round) Messages() []int {
 }
 
 // Split returns the rounds of a history. A result belongs to the newest call of its id that has no result yet; ids
-// may repeat, in a round and in a history. A result without an id belongs to a call of the newest round, by its name
-// or else by its position. A result that matches no call is in no round.
+// may repeat, in a round and in a history. A result without an id belongs to the first call of its name in the newest
+// round or, if it has no name, to the first call there. A result that matches no call is in no round.
 func Split[M adk.MessageType](msgs []M) []Round {
 	h := History[M]{pairer: pairer{rounds: make([]Round, 0, len(msgs)/2)}}
 	for _, m := range msgs {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package tokencount estimates the tokens of a request, and corrects the estimate by the provider's reports. It does
-// not render messages and allocates nothing. Texts are read only if their lengths do not decide, and messages that
-// have not changed in a run are mostly skipped.
+// not render messages. Texts are read only if their lengths do not decide, and messages that have not changed in a run
+// are mostly skipped.
 package tokencount
 
 import (

@@ -20,7 +20,7 @@ type Reason string
 const (
 	Excluded     Reason = "excluded"       // by a list
 	Skipped      Reason = "skipped"        // by the configuration
-	Exempt       Reason = "exempt"         // it loads tools, or is a page that was just read
+	Exempt       Reason = "exempt"         // it loads tools, or the model is still reading it
 	NotSmaller   Reason = "not_smaller"    // its replacement saves too little
 	Handler      Reason = "handler"        // the user's handler said so
 	NotStored    Reason = "not_stored"     // the store did not take it
@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNoStore says that a user's handler wants to store something but there is no Backend.
-var ErrNoStore = errors.New("no backend for offload")
+var ErrNoStore = errors.New("NeedOffload is set, but there is no Backend: set Backend in Config or in the tool's ToolConfig entry")
 
 // ToolPolicy is what may be done to the results of one tool, either when they return or when they are old.
 type ToolPolicy struct {
@@ -95,9 +95,9 @@ type Table struct {
 // tools are loaded.
 func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 	tool, through := calledTool(tool, args)
-	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, through)
+	config, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, through)
 	r := ToolPolicy{
-		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool,
+		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: config.HasHandler, IsReadTool: isReadTool,
 		Limit: cmp.Or(t.Limits[tool], t.Limit),
 	}
 	r.Compact = t.Compact && !isReadTool && !toolnames.Loads(tool) && !excluded
@@ -107,21 +107,22 @@ func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 	case t.Truncation.Skip && t.Limits[tool] == 0, r.Store == nil:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(excluded, own.Skip)
+	return r.resolve(excluded, config.Skip)
 }
 
-// ForClearing is the policy for an old result. Only answers that load tools are exempt.
+// ForClearing is the policy for an old result. Of the tools, only those that load tools are exempt. The pass also
+// exempts results that the model is still reading.
 func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
 	tool, through := calledTool(tool, args)
-	own := t.Clearing.Tools[tool]
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool}
+	config := t.Clearing.Tools[tool]
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: config.HasHandler, IsReadTool: isReadTool}
 	switch {
 	case toolnames.Loads(tool):
 		r.defaultSkip = Exempt
 	case t.Clearing.Skip:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(t.Clearing.excludes(tool, through), own.Skip)
+	return r.resolve(t.Clearing.excludes(tool, through), config.Skip)
 }
 
 // Protects reports whether the configuration keeps the results of a tool whole, even if a request is too long for

@@ -141,8 +141,8 @@ func (t truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	o.Kind, o.After = einolean.KindResultKept, o.Before
 	switch {
 	case t.policy.IsReadTool:
-		_, own := t.truncator.Reader.Of(ctx)
-		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && own && !readtool.HasContent(answer) {
+		_, isOurs := t.truncator.Reader.Of(ctx)
+		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && isOurs && !readtool.HasContent(answer) {
 			return
 		}
 		o.Kind, o.Reason = einolean.KindResultRead, ""
@@ -181,8 +181,8 @@ func (t truncation) applyPolicy(ctx context.Context, result *schema.ToolResult) 
 	return t.applyLimit(ctx, result)
 }
 
-// A result that exceeds the limit by at most one part in slightExcess is kept if its notice is not at least
-// minShrink times smaller. Reading the result back would cost a call, and more than the notice saves.
+// A result that exceeds the limit by at most one part in slightExcess is kept if its notice with a preview is not at
+// least minShrink times smaller. Reading the result back would cost a call, and more than the notice saves.
 const (
 	minShrink    = 3
 	slightExcess = 4
