@@ -170,7 +170,10 @@ type Config struct {
 	CatalogLimit int
 
 	// Backend stores the full list of names when CatalogLimit shortens it, so that the model
-	// can read it with a file tool that reads the same store. If nil, it is not stored.
+	// can read it with a file tool that reads the same store. A model call waits 30 seconds
+	// for it. If it fails or takes longer, the reminder names no file, OnEvent gets an event
+	// (einolean.KindStoreFailed), and the run does not ask it again. If nil, the list is not
+	// stored.
 	Backend store.Backend
 
 	// OnEvent receives events about changes: the catalog, searches, tools loaded and
