@@ -129,7 +129,7 @@ func newRunFor(
 	r := newRun(start)
 	r.state.SetAddress(ctx)
 	for _, info := range own {
-		if info != nil {
+		if info != nil && !r.settings.hides(info) {
 			r.tools.ownInfos[info.Name] = info
 		}
 	}

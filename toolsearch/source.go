@@ -27,7 +27,7 @@ import (
 // runTools is the tools of a run: the agent's own, and the hidden ones, which come and go with a Source.
 type runTools struct {
 	current  atomic.Pointer[toolCatalog] // in this model call
-	ownInfos map[string]*schema.ToolInfo // the agent's own, by name
+	ownInfos map[string]*schema.ToolInfo // the agent's own that are not hidden, by name
 	slots    *slots.Slots                // for calls of the hidden tools; nil outside an agent
 	source   sourceState
 
