@@ -227,7 +227,7 @@ func (r *run) visibleTarget(name string, wanted calltool.Wanted) (callTarget, fu
 // deniedAnswer returns the answer to a call of call_tool for a tool that does not exist, or that the Filter denies.
 func (r *run) deniedAnswer(ctx context.Context, name string) string {
 	if denied := r.catalog().tools.Resolve(name, anyTool); denied != nil {
-		r.filterDenies(ctx, denied, slices.Concat(phasesCall, phasesLoad))
+		r.filterDenies(ctx, compose.GetToolCallID(ctx), denied, slices.Concat(phasesCall, phasesLoad))
 	}
 	return r.unknownToolAnswer(ctx, name)
 }
