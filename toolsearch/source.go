@@ -120,10 +120,7 @@ func (t *runTools) refresh(ctx context.Context, state *runstate.SavedState) bool
 	if next.sourceTools = t.usableSet(ctx, state); next.sourceTools == old.key.sourceTools {
 		return false
 	}
-	now, err := old.cache.find(ctx, next)
-	if err != nil { // of an index; with a Source, that does not fail the run
-		return false
-	}
+	now, _ := old.cache.find(ctx, next) // with a Source it does not fail
 	t.current.Store(now)
 	t.markRemoved(ctx, state, old)
 	t.emitUnbindable(ctx, state)
