@@ -80,15 +80,15 @@ type phases []FilterRequest
 
 // The uses in the table at Phase.
 var (
-	phasesList     = phases{{Phase: PhaseList}}
-	phasesHint     = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // in addition to those of the answer with the hint
-	phasesSearch   = phases{{Phase: PhaseSearch}}
-	phasesFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // by a search that loads what it finds
-	phasesLoad     = phases{{Phase: PhaseLoad}}
-	phasesOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // without a search
-	phasesShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
-	phasesCall     = phases{{Phase: PhaseCall}}
-	phasesCallTool = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}}
+	phasesList       = phases{{Phase: PhaseList}}
+	phasesHint       = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // in addition to those of the answer with the hint
+	phasesSearch     = phases{{Phase: PhaseSearch}}
+	phasesFind       = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // by a search that loads what it finds
+	phasesLoad       = phases{{Phase: PhaseLoad}}
+	phasesUnsearched = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // without a search
+	phasesShow       = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	phasesCall       = phases{{Phase: PhaseCall}}
+	phasesCallTool   = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}}
 
 	phasesProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )

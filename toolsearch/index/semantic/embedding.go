@@ -126,7 +126,7 @@ type embeddingIndex struct {
 }
 
 // Build builds the index by words.
-func (x *embeddingIndex) Build(catalog.Door) error { return catalog.Build(x.words) }
+func (x *embeddingIndex) Build(catalog.InternalOnly) error { return catalog.Build(x.words) }
 
 // Terms are those of the index by words.
 func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
@@ -134,7 +134,7 @@ func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
 }
 
 // RateUnknown rates results as the index by words does.
-func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result {
+func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result) []index.Result {
 	rated, err := rate(ctx, x.words, text, found)
 	if err != nil {
 		return found
