@@ -70,9 +70,10 @@ type FilterRequest struct {
 // Filter says whether a tool may be used for a phase. An error or a panic means no. It
 // is asked each question, which is a FilterRequest, at most once per model call, with the
 // run's context, and must be safe for concurrent use. Each batch of calls of a program
-// counts as a model call. The table at Phase says which use of a tool asks for which phases. A tool that is denied in every phase shows up nowhere: not in names,
-// counts, hints or suggestions; a call to it is answered like a call to a tool that
-// does not exist.
+// counts as a model call. The table at Phase says which use of a tool asks for which
+// phases. A tool that is denied in every phase shows up nowhere: not in names, counts,
+// hints or suggestions; a call to it is answered like a call to a tool that does not
+// exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
 // phases are the phases of one use of a tool, in the order in which the Filter is asked.
