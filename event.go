@@ -30,7 +30,7 @@ const (
 	KindToolsLoaded Kind = "tools_loaded"
 	// KindToolsUnloaded: tools were hidden again. Tools is set.
 	KindToolsUnloaded Kind = "tools_unloaded"
-	// KindToolsDenied: the model called a tool that the Filter denies. Tool, Tools and
+	// KindToolsDenied: the model, or a program of it, called a tool that the Filter denies. Tool, Tools and
 	// CallID are set, and Err to the Filter's error, if it returned one.
 	KindToolsDenied Kind = "tools_denied"
 	// KindToolsNotHidden: handlers after toolsearch added tools whose

@@ -156,7 +156,7 @@ func quoteJSON(text string) string {
 
 // reply answers a call that needs no tool or is rejected. It returns every other call under the
 // name of its tool, and no answer.
-func (g callGate) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
+func (g callGate) reply(ctx context.Context, id string, c Call) (Call, *journal.Answer) {
 	if c.Path != "" || c.Tool == "" {
 		return c, readStored(ctx, c.Path)
 	}
@@ -172,6 +172,9 @@ func (g callGate) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 		info = g.infos[c.Tool]
 	} else if info != nil {
 		c.Tool = info.Name
+	}
+	if tools != nil && !isHidden && info == nil {
+		tools.ReportDenied(ctx, id, c.Tool)
 	}
 	return c, g.refusal(ctx, c, hidden.Refusal, info, isHidden)
 }

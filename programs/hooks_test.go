@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
 	"github.com/einolean/einolean/programs"
@@ -387,6 +388,65 @@ func TestFilter_AppliesToEachBatch(t *testing.T) {
 	require.Contains(t, last[len(last)-1].Content, `form3{"n":0}`)
 	require.Equal(t, 2, strings.Count(last[len(last)-1].Content, "here is no tool named"))
 	require.EqualValues(t, 1, ran.Load())
+}
+
+// A call of a program that the Filter denies only to programs emits one event: whether the tool is hidden, visible, or
+// denied later. Nothing is asked that the call does not need.
+func TestFilter_DenialInProgramEmitsOneEvent(t *testing.T) {
+	for name, c := range map[string]struct {
+		visible []string
+		ran     int32 // calls of the tool
+		denied  int   // further ones
+	}{
+		"hidden":             {denied: 3},
+		"visible":            {visible: []string{"form3"}, denied: 3},
+		"denied after a run": {ran: 1, denied: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ran atomic.Int32
+			var mu sync.Mutex
+			var denials []einolean.Event
+			asked := map[toolsearch.FilterRequest]bool{}
+			search, err := toolsearch.New(t.Context(), &toolsearch.Config{
+				AlwaysVisible: c.visible,
+				DynamicTools: forms(func(name string) {
+					if strings.HasPrefix(name, "form3") {
+						ran.Add(1)
+					}
+				}),
+				Filter: func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					if req.Tool.Name == "form3" {
+						asked[toolsearch.FilterRequest{Phase: req.Phase, InProgram: req.InProgram}] = true
+					}
+					return !req.InProgram || req.Tool.Name != "form3" || ran.Load() < c.ran, nil
+				},
+				OnEvent: func(_ context.Context, e einolean.Event) {
+					mu.Lock()
+					defer mu.Unlock()
+					if e.Kind == einolean.KindToolsDenied {
+						denials = append(denials, e)
+					}
+				},
+			})
+			require.NoError(t, err)
+			m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
+			out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), search)}.
+				Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+			require.NoError(t, out.Err)
+			last := m.Wires()[1].Messages
+			require.Equal(t, c.denied, strings.Count(last[len(last)-1].Content, "here is no tool named"), last[len(last)-1].Content)
+			require.EqualValues(t, c.ran, ran.Load())
+			require.Len(t, denials, c.denied)
+			for _, e := range denials {
+				require.Equal(t, "form3", e.Tool)
+				require.Equal(t, "load", e.Tools.Phase)
+				require.NotEmpty(t, e.CallID)
+			}
+			require.NotContains(t, asked, toolsearch.FilterRequest{Phase: toolsearch.PhaseCall})
+		})
+	}
 }
 
 // remover takes a call out of a program turn.

@@ -274,7 +274,7 @@ func (r *agentRun[M]) resume(ctx context.Context, msgs []M, at int) (list []*pro
 			return list, err
 		}
 		err := p.advance(ctx, func(c Call) (Call, *journal.Answer) {
-			c, a := r.gate.reply(ctx, c)
+			c, a := r.gate.reply(ctx, p.saved.InnerID(c.Number), c)
 			if a != nil {
 				a.Program, a.Number = p.saved.ID, c.Number
 				batch = append(batch, *a)

@@ -50,9 +50,9 @@ func (c callHost[M]) RenameCall(ctx context.Context, call message.ToolCall) (mes
 // MayRename implements calltool.Host.
 func (c callHost[M]) MayRename(name string) bool { return c.hooks.run.mayRename(name) }
 
-// answersCalls notes, before a model call, that the calls of its answer get other names, and that unknown ones get an
+// prepareCalls records, before a model call, that the calls of its answer get other names, and that unknown ones get an
 // answer: now all tools of the agent are known.
-func (r *run) answersCalls(ctx context.Context, state runstate.State) {
+func (r *run) prepareCalls(ctx context.Context, state runstate.State) {
 	if r.tools.slots == nil {
 		return
 	}
@@ -92,10 +92,10 @@ func (r *run) renameCall(ctx context.Context, call message.ToolCall) (message.To
 	}
 	if name == toolnames.Call && r.settings.protocol.CallTool != nil {
 		target, answer := r.resolveCallTool(ctx, call.Args)
-		if answer == nil && r.reservesSlot(ctx, target.name) {
+		if answer == nil && r.reserveSlot(ctx, target.name) {
 			return message.ToolCall{ID: call.ID, Name: target.name, Args: target.args}, calltool.Unwrapped
 		}
-	} else if !r.reservesSlot(ctx, name) {
+	} else if !r.reserveSlot(ctx, name) {
 		return call, calltool.NotRenamed
 	}
 	if name == call.Name {
@@ -115,8 +115,8 @@ func (r *run) searchForName(call message.ToolCall) (message.ToolCall, calltool.R
 	return message.ToolCall{ID: call.ID, Name: p.Tools[0].Name, Args: p.NameQuery(call.Name)}, calltool.Repaired
 }
 
-// reservesSlot reports whether a tool can be called: a hidden one needs a slot.
-func (r *run) reservesSlot(ctx context.Context, name string) bool {
+// reserveSlot reserves the slot that a hidden tool needs to be called, and reports whether the tool can be called.
+func (r *run) reserveSlot(ctx context.Context, name string) bool {
 	return !r.catalog().tools.Has(name) || r.tools.slots.Reserve(ctx, name)
 }
 
@@ -227,7 +227,7 @@ func (r *run) visibleTarget(name string, wanted calltool.Wanted) (callTarget, fu
 // deniedAnswer returns the answer to a call of call_tool for a tool that does not exist, or that the Filter denies.
 func (r *run) deniedAnswer(ctx context.Context, name string) string {
 	if denied := r.catalog().tools.Resolve(name, anyTool); denied != nil {
-		r.filterDenies(ctx, denied, slices.Concat(phasesCall, phasesLoad))
+		r.filterDenies(ctx, compose.GetToolCallID(ctx), denied, slices.Concat(phasesCall, phasesLoad))
 	}
 	return r.unknownToolAnswer(ctx, name)
 }

@@ -144,16 +144,19 @@ func (c *toolCatalog) checkNames(tools []tool.BaseTool, own []*schema.ToolInfo) 
 		}
 	}
 	for i, info := range own {
-		if info == nil || c.settings.hides(info) {
+		if info == nil {
+			continue
+		}
+		if c.hasSearchTool(info.Name) {
+			errs.add("", "the agent's own tool %q (%T) has the name of the search tool %q",
+				info.Name, tools[i], info.Name)
+		}
+		if c.settings.hides(info) {
 			continue
 		}
 		if e := c.tools.Lookup(info.Name); e != nil {
 			errs.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s",
 				e.Info.Name, e.Value, info.Name, tools[i], renameHint(tools[i]))
-		}
-		if c.hasSearchTool(info.Name) {
-			errs.add("", "the agent's own tool %q (%T) has the name of the search tool %q",
-				info.Name, tools[i], info.Name)
 		}
 	}
 	return errors.Join(errs...)

@@ -102,9 +102,10 @@ type Config struct {
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
 	Protocol Protocol
 
-	// NewIndex ranks tools. It is called once, by New, and again only for tools that are not
-	// known then (Source, SearchableTools), once for each set of them. If nil, defaults to
-	// index.Keyword.
+	// NewIndex ranks tools. New calls it if there are DynamicTools. Runs call it for tools that
+	// are not known then (Source, SearchableTools, DeferMarkedTools), once for each set of them.
+	// Its error is that of New or of the run. With a Source it is no error: index.Keyword answers,
+	// and each search emits einolean.KindIndexFailed. If nil, defaults to index.Keyword.
 	NewIndex index.Func
 
 	// MaxResults is how many tools a search returns if the model gives no number. If
@@ -170,13 +171,17 @@ type Config struct {
 	CatalogLimit int
 
 	// Backend stores the full list of names when CatalogLimit shortens it, so that the model
-	// can read it with a file tool that reads the same store. If nil, it is not stored.
+	// can read it with a file tool that reads the same store. A model call waits 30 seconds
+	// for it. If it fails or takes longer, the reminder names no file, OnEvent gets an event
+	// (einolean.KindStoreFailed), and the run does not ask it again. If nil, the list is not
+	// stored.
 	Backend store.Backend
 
 	// OnEvent receives events about changes: the catalog, searches, tools loaded and
 	// unloaded, calls that do not run or that the Filter denies, and failures of the index
-	// and the Backend. A run has at most two events for each model call and two for each
-	// tool call, not counting those of the catalog and of Prefetch. It is called
+	// and the Backend. A tool call emits at most two. A model call emits few: tools loaded, tools
+	// unloaded and a restarted session, beside changes of the catalog, what Prefetch found, and
+	// failures. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
 	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
 	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
@@ -239,8 +244,9 @@ func protocolNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// ErrNativeUnsupported is the error of New for a Model without its own tool search, or
-// without the one that Native names. The message names the models that have one.
+// ErrNativeUnsupported is the error for a Model without its own tool search, or without the
+// one that Native names, with UseModelToolSearch. New returns it. If only DeferMarkedTools
+// hides tools, the first run that has any returns it.
 var ErrNativeUnsupported = native.ErrUnsupported
 
 // Adapter names the expectations of an adapter and its provider for native tool search:

@@ -61,9 +61,10 @@
 // Eino fixes an agent's list of tools when a run starts. A slot is a placeholder in that list for a
 // hidden tool. Up to 512 hidden tools have one slot each. Larger sets, and tools that join during a
 // run, share up to 97 slots; a shared slot becomes a tool when the model calls it. If one answer calls
-// more different tools than there are shared slots of their form (32 for tools that return text at
-// once), the model is told to repeat the other calls. Handlers that wrap listed tools with a fixed
-// Info must come before this one.
+// more different tools than there are shared slots for their kind of result, the model is told to
+// repeat the other calls. For tools that return text, these are 48 with a Source. Without one, they
+// are 32 if all tools return it at once, and up to 48 if others stream it. Handlers that wrap
+// listed tools with a fixed Info must come before this one.
 //
 // # Differences from Eino
 //

@@ -26,7 +26,7 @@ func TestOnEvent_WithoutListenerCostsNothing(t *testing.T) {
 	g := newCatalog(newCatalogCache(set), catalogKey{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.filterDenies(ctx, e, phasesCall)
+		r.filterDenies(ctx, "", e, phasesCall)
 	}))
 }
 

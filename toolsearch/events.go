@@ -127,7 +127,7 @@ func (c *toolCatalog) emitRefused(ctx context.Context, state *runstate.SavedStat
 	if state.MarkReported(ctx, "refused "+name) {
 		c.settings.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: name,
-			Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name),
+			Err: fmt.Errorf("toolsearch: Source: tool %q is left out: another tool has the name: rename one of them", name),
 		})
 	}
 }

@@ -28,6 +28,7 @@ import (
 //	SearchCall, direct call PhaseLoad and PhaseCall, as for call_tool
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//	a call of a program     PhaseLoad and PhaseCall, with FilterRequest.InProgram
 //
 // A direct call is one by the tool's own name. Under SearchCall it runs if its arguments fit the
 // schema, and is answered with the schema otherwise: no tool is loaded.
@@ -38,7 +39,8 @@ import (
 //
 // If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
 // another phase denies the tool, the answer is "you may not use it". If both deny a
-// tool, the answer is that for a tool that does not exist.
+// tool, the answer is that for a tool that does not exist. A program always reads
+// that the tool does not exist.
 type Phase string
 
 const (
@@ -61,16 +63,17 @@ type FilterRequest struct {
 	// Phase is what it is about to be used for.
 	Phase Phase
 	// InProgram says that a program calls the tool, so that its result may go to another
-	// tool without a model seeing it. Only PhaseLoad and PhaseCall are asked so.
+	// tool without a model seeing it. Only PhaseLoad and PhaseCall are asked with it.
 	InProgram bool
 }
 
 // Filter says whether a tool may be used for a phase. An error or a panic means no. It
-// is asked at most once per tool, phase and model call, with the run's context, and
-// must be safe for concurrent use. The table at Phase says which use of a tool asks for
-// which phases. A tool that is denied in every phase shows up nowhere: not in names,
-// counts, hints or suggestions; a call to it is answered like a call to a tool that
-// does not exist.
+// is asked each question, which is a FilterRequest, at most once per model call, with the
+// run's context, and must be safe for concurrent use. Each batch of calls of a program
+// counts as a model call. The table at Phase says which use of a tool asks for which
+// phases. A tool that is denied in every phase shows up nowhere: not in names, counts,
+// hints or suggestions; a call to it is answered like a call to a tool that does not
+// exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
 // phases are the phases of one use of a tool, in the order in which the Filter is asked.
@@ -78,15 +81,15 @@ type phases []FilterRequest
 
 // The uses in the table at Phase.
 var (
-	phasesList     = phases{{Phase: PhaseList}}
-	phasesHint     = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // in addition to those of the answer with the hint
-	phasesSearch   = phases{{Phase: PhaseSearch}}
-	phasesFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // by a search that loads what it finds
-	phasesLoad     = phases{{Phase: PhaseLoad}}
-	phasesOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // without a search
-	phasesShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
-	phasesCall     = phases{{Phase: PhaseCall}}
-	phasesCallTool = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}}
+	phasesList       = phases{{Phase: PhaseList}}
+	phasesHint       = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // in addition to those of the answer with the hint
+	phasesSearch     = phases{{Phase: PhaseSearch}}
+	phasesFind       = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // by a search that loads what it finds
+	phasesLoad       = phases{{Phase: PhaseLoad}}
+	phasesUnsearched = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // without a search
+	phasesShow       = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	phasesCall       = phases{{Phase: PhaseCall}}
+	phasesCallTool   = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}}
 
 	phasesProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )

@@ -98,7 +98,7 @@ func (r *run) CheckCall(ctx context.Context, name, args string) slots.Verdict {
 		}
 		return run
 	}
-	if r.filterDenies(ctx, e, phasesCall) {
+	if r.filterDenies(ctx, id, e, phasesCall) {
 		return slots.Verdict{Answer: r.unknownToolAnswer(ctx, name)}
 	}
 	r.calls.Record(id, runstate.CallOutcome{Tool: name})
@@ -113,7 +113,7 @@ func (r *run) CheckCall(ctx context.Context, name, args string) slots.Verdict {
 	if r.settings.protocol.CallTool != nil {
 		uses = phasesLoad
 	}
-	if r.filterDenies(ctx, e, uses) {
+	if r.filterDenies(ctx, id, e, uses) {
 		return slots.Verdict{Answer: r.unknownToolAnswer(ctx, name)}
 	}
 	problem := ""
@@ -130,23 +130,22 @@ func (r *run) CheckCall(ctx context.Context, name, args string) slots.Verdict {
 // is asked again.
 func (r *run) checkProgramCall(ctx context.Context, e *catalog.Tool) (answer string, stop bool) {
 	id := compose.GetToolCallID(ctx)
-	if r.filter.allows(ctx, e, phasesProgram) {
+	if !r.filterDenies(ctx, id, e, phasesProgram) {
 		r.calls.Record(id, runstate.CallOutcome{Tool: e.Info.Name})
 		return "", false
 	}
-	r.filterDenies(ctx, e, phasesCall)
 	programturn.Fail(ctx, id)
 	return protocol.Text("no-such-tool", protocol.Data{Name: e.Info.Name}), true
 }
 
 // filterDenies reports whether the Filter denies a call, and emits an event if so.
-func (r *run) filterDenies(ctx context.Context, e *catalog.Tool, phases phases) bool {
+func (r *run) filterDenies(ctx context.Context, callID string, e *catalog.Tool, phases phases) bool {
 	phase, err := r.filter.firstDenied(ctx, e, phases)
 	if phase == "" {
 		return false
 	}
 	r.settings.emit(ctx, einolean.Event{
-		Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: compose.GetToolCallID(ctx), Err: err,
+		Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: callID, Err: err,
 		Tools: &einolean.ToolChange{
 			Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase),
 		},
@@ -290,6 +289,13 @@ func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bo
 		return programturn.Tool{}, false
 	}
 	return programturn.Tool{Info: e.Info}, true
+}
+
+// ReportDenied implements programturn.Tools.
+func (r *run) ReportDenied(ctx context.Context, callID, written string) {
+	if e := r.catalog().tools.Resolve(written, anyTool); e != nil {
+		r.filterDenies(ctx, callID, e, phasesProgram)
+	}
 }
 
 // maxSuggestions is how many signatures an answer to an unknown name has.

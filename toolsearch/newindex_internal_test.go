@@ -24,7 +24,7 @@ import (
 // telling is an index that tells when it is built.
 type telling chan string
 
-func (b telling) Build(catalog.Door) error {
+func (b telling) Build(catalog.InternalOnly) error {
 	b <- "built"
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
@@ -128,7 +129,7 @@ func newRunFor(
 	r := newRun(start)
 	r.state.SetAddress(ctx)
 	for _, info := range own {
-		if info != nil {
+		if info != nil && !r.settings.hides(info) {
 			r.tools.ownInfos[info.Name] = info
 		}
 	}
@@ -231,12 +232,20 @@ func (r *run) listedNames(ctx context.Context) (names []string) {
 	return names
 }
 
-// StoreList implements history.ListStore. It emits the first failure; a Backend that hangs or ends its goroutine has
-// failed.
+// storeTimeout is how long a model call waits for the Backend: the default of package reduction's StoreTimeout.
+const storeTimeout = 30 * time.Second
+
+// StoreList implements history.ListStore. It emits the first failure; a Backend that does not answer within
+// storeTimeout, or that ends its goroutine, has failed.
 func (r *run) StoreList(ctx context.Context, path, content string) error {
-	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
-		return struct{}{}, r.settings.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	timed, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, err := safe.Wait(timed, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
+		return struct{}{}, r.settings.cfg.Backend.Write(timed, &filesystem.WriteRequest{FilePath: path, Content: content})
 	})
+	if err != nil && timed.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("toolsearch: Backend: writing %q: no answer within %v: %w", path, storeTimeout, err)
+	}
 	if err != nil && r.state.MarkReported(ctx, "store") {
 		r.settings.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 	}

@@ -120,6 +120,43 @@ func TestSearchableTools_CallsToolsOfTheRun(t *testing.T) {
 	}
 }
 
+// A request that does not declare a hidden tool shows direct calls of it as calls of call_tool, as for a dynamic tool:
+// providers reject calls of undeclared tools.
+func TestSearchableTools_DirectCallsAreShownAsCallTool(t *testing.T) {
+	adktest.Both(t, testSearchableToolsDirectCallsAreShownAsCallTool[*schema.Message], testSearchableToolsDirectCallsAreShownAsCallTool[*schema.AgenticMessage])
+}
+
+func testSearchableToolsDirectCallsAreShownAsCallTool[M adk.MessageType](t *testing.T, streaming bool) {
+	shown := map[bool]string{}
+	for _, isOwn := range []bool{true, false} {
+		s := newScene[M](t, streaming, toolsearch.SearchCall)
+		if filed := simpleTools("filed"); isOwn {
+			s.cfg.DynamicTools, s.cfg.SearchableTools, s.mine = nil, []string{"filed"}, filed
+		} else {
+			s.cfg.DynamicTools = filed
+		}
+		p := s.begin(oneCall("a", "filed", `{}`))
+		require.Equal(t, "echo {}", p.answer(t, "a"))
+		wires := append(p.wires[1:], s.play(p.history).wires[0])
+		for _, w := range wires {
+			for _, m := range w.MessagesDump {
+				shown[isOwn] += m + "\n"
+			}
+		}
+		require.Equal(t, 2, strings.Count(shown[isOwn], `call(a call_tool {"name":"filed"`), shown[isOwn])
+	}
+	require.Equal(t, shown[false], shown[true])
+}
+
+// A name that differs only in case or separators is corrected to that of a hidden tool of the agent.
+func TestSearchableTools_NearNameIsCorrected(t *testing.T) {
+	s := newScene[*schema.Message](t, false, toolsearch.SearchCall)
+	s.cfg.DynamicTools, s.cfg.SearchableTools, s.mine = nil, []string{"file_it"}, simpleTools("file_it")
+	require.Equal(t, "echo {}", s.begin(oneCall("a", "fileIt", `{}`)).answer(t, "a"))
+	s.cfg.Filter = deny("file_it")
+	require.NotContains(t, s.begin(oneCall("a", "fileIt", `{}`)).answer(t, "a"), "file_it")
+}
+
 // Tools that an earlier handler adds can be hidden as well.
 func TestSearchableTools_HidesToolsOfOtherHandlers(t *testing.T) {
 	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
@@ -163,6 +200,26 @@ func TestDeferMarkedTools_NameBothHiddenAndShownIsError(t *testing.T) {
 	require.NoError(t, err)
 	_, err = einorun.Begin(context.Background(), search, &einorun.RunContext{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
 	require.ErrorContains(t, err, `has the name of the agent's own tool "both"`)
+}
+
+func TestDeferMarkedTools_NameOfSearchToolIsError(t *testing.T) {
+	search, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true})
+	require.NoError(t, err)
+	_, err = einorun.Begin(context.Background(), search, &einorun.RunContext{Tools: []tool.BaseTool{marked("tool_search", true)}})
+	require.ErrorContains(t, err, `the agent's own tool "tool_search"`)
+	require.ErrorContains(t, err, `has the name of the search tool "tool_search"`)
+}
+
+// The result of a hidden tool with the name of another protocol's search tool loads nothing.
+func TestDeferMarkedTools_ResultOfOtherProtocolsNameLoadsNothing(t *testing.T) {
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
+	s.cfg.DeferMarkedTools, s.cfg.AllowUnloadedCalls = true, true
+	info := &schema.ToolInfo{Name: "load_tool", Desc: "Marked", Extra: map[string]any{"defer_loading": true}}
+	s.mine = []tool.BaseTool{adktest.Tool(adktest.Invokable, info, func(context.Context, string) (string, error) {
+		return `{"loaded":["slack__send_message"],"matches":["slack__send_message"]}`, nil
+	})}
+	first := s.begin(oneCall("a", "load_tool", `{"tool_name":"slack__send_message"}`))
+	require.Equal(t, "own tool_search load_tool", s.play(first.history).tools())
 }
 
 // With nothing to hide, the request is what it would be without the middleware: also in

@@ -27,7 +27,7 @@ import (
 // runTools is the tools of a run: the agent's own, and the hidden ones, which come and go with a Source.
 type runTools struct {
 	current  atomic.Pointer[toolCatalog] // in this model call
-	ownInfos map[string]*schema.ToolInfo // the agent's own, by name
+	ownInfos map[string]*schema.ToolInfo // the agent's own that are not hidden, by name
 	slots    *slots.Slots                // for calls of the hidden tools; nil outside an agent
 	source   sourceState
 
@@ -120,10 +120,7 @@ func (t *runTools) refresh(ctx context.Context, state *runstate.SavedState) bool
 	if next.sourceTools = t.usableSet(ctx, state); next.sourceTools == old.key.sourceTools {
 		return false
 	}
-	now, err := old.cache.find(ctx, next)
-	if err != nil { // of an index; with a Source, that does not fail the run
-		return false
-	}
+	now, _ := old.cache.find(ctx, next) // with a Source it does not fail
 	t.current.Store(now)
 	t.markRemoved(ctx, state, old)
 	t.emitUnbindable(ctx, state)

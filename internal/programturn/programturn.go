@@ -40,6 +40,8 @@ type Tools interface {
 	// Resolve finds a hidden tool by its name as a model writes it. The result is false for any
 	// other tool, and for a tool that the run may not see.
 	Resolve(ctx context.Context, written string) (Tool, bool)
+	// ReportDenied reports the call of a program for which Resolve found no tool, if a Filter denies the tool.
+	ReportDenied(ctx context.Context, callID, written string)
 	// Suggest returns the signatures of tools with a similar name.
 	Suggest(ctx context.Context, written string) []string
 	// Check validates the arguments of a tool. It returns the problem, "" if there is none, and

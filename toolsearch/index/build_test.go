@@ -81,7 +81,7 @@ type built struct {
 	limit time.Duration
 }
 
-func (b built) Build(catalog.Door) error {
+func (b built) Build(catalog.InternalOnly) error {
 	if b.at.IsZero() {
 		time.Sleep(2 * b.limit)
 		*b.at = time.Now()

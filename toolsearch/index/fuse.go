@@ -89,12 +89,12 @@ type limitedIndex struct {
 	gate  safe.Gate
 }
 
-func (x *limitedIndex) Build(catalog.Door) error { return catalog.Build(x.Index) }
+func (x *limitedIndex) Build(catalog.InternalOnly) error { return catalog.Build(x.Index) }
 
 // Search returns when the index answers or its time is over. An index that goes on after
 // that is left to finish, and not asked meanwhile; its answer is dropped.
 func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	if err := x.Build(catalog.Door{}); err != nil {
+	if err := x.Build(catalog.InternalOnly{}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
@@ -111,7 +111,7 @@ func (x *limitedIndex) Terms(q Query, name string) []einolean.Term { return Expl
 
 type fusedIndex []Index
 
-func (parts fusedIndex) Build(catalog.Door) error {
+func (parts fusedIndex) Build(catalog.InternalOnly) error {
 	for _, x := range parts {
 		_ = catalog.Build(x) // a part that cannot be built reports it in a search
 	}

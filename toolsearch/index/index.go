@@ -48,8 +48,10 @@ type Result struct {
 }
 
 // Func makes an index of tools. It may keep the slice and must not change the
-// tools. Its error becomes that of toolsearch.New. Those of this package return at once. Their index is built
-// in the background when the first run starts; a search that arrives meanwhile waits for it.
+// tools. Without a toolsearch.Config.Source, its error becomes that of toolsearch.New, or that of the run if only
+// the run knows the tools. With a Source, Eino's keyword score answers, and each search reports the error
+// (einolean.KindIndexFailed). Those of this package return at once. Their index is built in the background when
+// the first run starts; a search that arrives meanwhile waits for it.
 type Func func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explain returns what each word of a query adds to the score of a tool; nothing if the index does

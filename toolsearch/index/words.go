@@ -43,7 +43,7 @@ func (k keywordIndex) index() *keyword.Index {
 	return keyword.New(nil)
 }
 
-func (k keywordIndex) Build(catalog.Door) error {
+func (k keywordIndex) Build(catalog.InternalOnly) error {
 	_, err := k.tools.Score()
 	return err
 }
@@ -134,7 +134,7 @@ func bm25Of(s *catalog.Set) (*bm25.Index, error) {
 
 type bm25Index struct{ tools *catalog.Set }
 
-func (b bm25Index) Build(catalog.Door) error {
+func (b bm25Index) Build(catalog.InternalOnly) error {
 	_, err := bm25Of(b.tools)
 	return err
 }
@@ -176,7 +176,7 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 }
 
 // RateUnknown returns a copy with confidence for those results that have none.
-func (b bm25Index) RateUnknown(ctx context.Context, _ catalog.Door, text string, found []Result) []Result {
+func (b bm25Index) RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []Result) []Result {
 	unknown := func(r Result) bool { return r.Confidence == 0 }
 	if !slices.ContainsFunc(found, unknown) {
 		return found
@@ -194,7 +194,7 @@ func (b bm25Index) RateUnknown(ctx context.Context, _ catalog.Door, text string,
 }
 
 // IsRequestFor reports whether a text may ask for the tool, rather than be small talk.
-func (b bm25Index) IsRequestFor(_ catalog.Door, text, name string) bool {
+func (b bm25Index) IsRequestFor(_ catalog.InternalOnly, text, name string) bool {
 	x, err := bm25Of(b.tools)
 	if err != nil {
 		return true

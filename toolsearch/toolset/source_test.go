@@ -108,6 +108,17 @@ func TestNewSource_WithoutKeyHasNoTools(t *testing.T) {
 	}
 }
 
+// The same set means that nothing has changed: a run keeps its catalog.
+func TestNewSource_WithoutKeyReturnsTheSameSet(t *testing.T) {
+	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return manyTools(3), nil }, userOf)
+	one, err := s.Tools(context.Background())
+	require.Error(t, err)
+	two, err := s.Tools(context.Background())
+	require.Error(t, err)
+	require.NotNil(t, one) // nil would mean the tools that the run had
+	require.Same(t, one, two)
+}
+
 func TestNewSource_InvalidToolsKeepTheLastSet(t *testing.T) {
 	tools := manyTools(2)
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return tools, nil }, nil)

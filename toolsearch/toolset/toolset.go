@@ -178,6 +178,7 @@ type listSource struct {
 	list func(context.Context) ([]tool.BaseTool, error)
 	key  func(context.Context) (string, error)
 
+	noTools   Set // without a key: always the same, which means that nothing has changed
 	mu        sync.Mutex
 	listCount int64
 	sets      lru.Map[string, keyList]
@@ -196,7 +197,7 @@ const maxKeys = 1000
 func (s *listSource) Tools(ctx context.Context) (*Set, error) {
 	key, err := s.userOf(ctx)
 	if err != nil {
-		return &Set{}, err
+		return &s.noTools, err
 	}
 	s.mu.Lock()
 	s.listCount++

@@ -114,18 +114,19 @@ func Embedding(model string, e embedding.Embedder, files store.Backend) index.Fu
 type embeddingIndex struct {
 	words  index.Index // BM25
 	infos  []*schema.ToolInfo
-	source vectors.Source
+	source vectors.Source // read only: searches use it without the lock
 
-	mu         sync.Mutex
-	vectors    *vectors.Named // of the tools; nil: not there yet
-	isBuilding bool
-	notUntil   time.Time // for the embedder
-	late       int       // failures in a row
-	queries    lru.Map[string, []float64]
+	mu            sync.Mutex
+	vectors       *vectors.Named // of the tools; nil: not there yet
+	ignoresStored bool           // the stored vectors have other dimensions than the queries
+	isBuilding    bool
+	notUntil      time.Time // for the embedder
+	late          int       // failures in a row
+	queries       lru.Map[string, []float64]
 }
 
 // Build builds the index by words.
-func (x *embeddingIndex) Build(catalog.Door) error { return catalog.Build(x.words) }
+func (x *embeddingIndex) Build(catalog.InternalOnly) error { return catalog.Build(x.words) }
 
 // Terms are those of the index by words.
 func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
@@ -133,7 +134,7 @@ func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
 }
 
 // RateUnknown rates results as the index by words does.
-func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result {
+func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result) []index.Result {
 	rated, err := rate(ctx, x.words, text, found)
 	if err != nil {
 		return found
@@ -186,7 +187,7 @@ func (x *embeddingIndex) nearness(
 	}
 	nearest, those, err := tools.Compare(v, max(vectorDepth, 2*q.Limit), places)
 	if errors.Is(err, vectors.ErrDimensions) {
-		x.embedAnew()
+		x.discardVectors(tools)
 	}
 	if err != nil {
 		return nil, err
@@ -204,15 +205,18 @@ func (x *embeddingIndex) nearness(
 	return all, nil
 }
 
-// embedAnew drops vectors from the store that are of another model.
-func (x *embeddingIndex) embedAnew() {
+// discardVectors discards vectors whose dimensions are not those of the queries. The next search embeds the tools again,
+// without the stored vectors, which are of another model. Of several searches with the same vectors, the first does it.
+func (x *embeddingIndex) discardVectors(old *vectors.Named) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.source.IsAnew { // as before: the model is of no use
+	switch {
+	case x.vectors != old:
+	case x.ignoresStored: // as before: the model is of no use
 		x.vectors = &vectors.Named{}
-		return
+	default:
+		x.vectors, x.ignoresStored = nil, true
 	}
-	x.vectors, x.source.IsAnew = nil, true
 }
 
 func hasRequired(text string) bool {
@@ -344,7 +348,9 @@ func (x *embeddingIndex) ready() *vectors.Named {
 	defer x.mu.Unlock()
 	if x.vectors == nil && !x.isBuilding && !time.Now().Before(x.notUntil) {
 		x.isBuilding = true
-		go buildVectors(weak.Make(x), x.source, x.infos)
+		source := x.source
+		source.IsAnew = x.ignoresStored
+		go buildVectors(weak.Make(x), source, x.infos)
 	}
 	if x.vectors == nil || !x.vectors.IsUseful {
 		return nil

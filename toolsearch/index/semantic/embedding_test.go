@@ -331,6 +331,35 @@ func TestEmbedding_ReplacesVectorsOfOtherDimensions(t *testing.T) {
 	})
 }
 
+// Two searches at once that meet stored vectors of other dimensions have these embedded again once, as one search does.
+func TestEmbedding_ConcurrentSearchesReplaceVectorsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files, infos := backend.NewMemory(0), describedDesk(t)
+		short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			v, err := meaning(ctx, text)
+			return v[:32], err
+		}}
+		namesFound(t, embedded(t, short, files, infos), "weather")
+		synctest.Wait()
+
+		delays := map[string]time.Duration{"la météo": time.Millisecond, "un courriel": 100 * time.Millisecond}
+		x := embedded(t, &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			time.Sleep(delays[text])
+			return meaning(ctx, text)
+		}}, files, infos)
+		namesFound(t, x, "weather")
+		synctest.Wait()
+		var searches sync.WaitGroup
+		for query := range delays {
+			searches.Go(func() { namesFound(t, x, query) })
+		}
+		searches.Wait()
+		namesFound(t, x, "weather")
+		synctest.Wait()
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+	})
+}
+
 // Each tool is embedded once, whatever searches run meanwhile.
 func TestEmbedding_EmbedsEachToolOnce(t *testing.T) {
 	for _, texts := range [][]string{{"weather", "la météo", "mail"}, {"la météo", "la météo"}, {"+weather", "", "la météo"}, {"", "weather forecast"}} {

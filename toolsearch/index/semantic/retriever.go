@@ -63,7 +63,7 @@ type retrieverIndex struct {
 }
 
 // Build implements what [catalog.Build] asks.
-func (x retrieverIndex) Build(catalog.Door) error {
+func (x retrieverIndex) Build(catalog.InternalOnly) error {
 	_, err := x.tools.Score()
 	return err
 }
@@ -116,12 +116,12 @@ func rate(ctx context.Context, words index.Index, text string, found []index.Res
 		return nil, err
 	}
 	rater, ok := words.(interface {
-		RateUnknown(ctx context.Context, door catalog.Door, text string, found []index.Result) []index.Result
+		RateUnknown(ctx context.Context, door catalog.InternalOnly, text string, found []index.Result) []index.Result
 	})
 	if !ok {
 		return found, nil
 	}
-	return rater.RateUnknown(ctx, catalog.Door{}, text, found), ctx.Err()
+	return rater.RateUnknown(ctx, catalog.InternalOnly{}, text, found), ctx.Err()
 }
 
 // splitRequired returns the words of a query without their marks, and the required ones.

@@ -619,13 +619,13 @@ func SetOf(ctx context.Context, infos []*schema.ToolInfo) *Set {
 	return New(tools)
 }
 
-// Door marks the methods of an index that packages of this module call, and nobody else can.
-type Door struct{}
+// InternalOnly marks the methods of an index that packages of this module call, and nobody else can.
+type InternalOnly struct{}
 
 // Build builds an index that is built on first use. The time limit of a search starts after that.
 func Build(x any) error {
-	if b, ok := x.(interface{ Build(Door) error }); ok {
-		return b.Build(Door{})
+	if b, ok := x.(interface{ Build(InternalOnly) error }); ok {
+		return b.Build(InternalOnly{})
 	}
 	return nil
 }

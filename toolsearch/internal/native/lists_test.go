@@ -129,7 +129,7 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	}
 	for e := range c.Tools.All() {
 		if c.MayDefer(e) {
-			c.input.OfferedNames = append(c.input.OfferedNames, e.Info.Name)
+			c.input.AllowedNames = append(c.input.AllowedNames, e.Info.Name)
 		}
 	}
 	return c

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/einolean/einolean/internal/einorun"
@@ -135,9 +136,33 @@ func adapterFor(requested string, model any) (string, error) {
 		return adapters.hosted, nil
 	case requested == Hosted,
 		known && rulesByAdapter[requested].Native && requested != adapters.client && requested != adapters.hosted:
-		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, requested, model, typ)
+		return "", unsupportedAdapterError(requested, typ)
 	}
 	return requested, nil
+}
+
+// adapterUnsupported is an ErrUnsupported about the adapter: the model may have another tool search.
+type adapterUnsupported string
+
+func (e adapterUnsupported) Error() string { return string(e) }
+
+// Is reports whether an error is ErrUnsupported.
+func (adapterUnsupported) Is(target error) bool { return target == ErrUnsupported }
+
+// unsupportedAdapterError returns the error for an adapter that does not fit a model of a known type.
+func unsupportedAdapterError(requested, typ string) error {
+	var fitting []string
+	if a := adaptersByModelType[typ]; a.client != "" {
+		fitting = append(fitting, strconv.Quote(a.client))
+		if a.hosted != "" {
+			fitting = append(fitting, strconv.Quote(a.hosted))
+		}
+	}
+	hint := "leave UseModelToolSearch false"
+	if len(fitting) > 0 {
+		hint = "set Native to " + strings.Join(fitting, " or ") + ", or leave it empty"
+	}
+	return adapterUnsupported(fmt.Sprintf("a model of type %s does not support Native %q: %s", typ, requested, hint))
 }
 
 func unsupportedError(model any, typ string) error {

@@ -51,6 +51,18 @@ func TestChoose_AdapterFitsMessageType(t *testing.T) {
 	}
 }
 
+func TestChoose_UnfitAdapterErrorNamesFittingOnes(t *testing.T) {
+	for _, c := range []struct{ adapter, model, want string }{
+		{native.OpenAIHosted, "Claude", `a model of type Claude does not support Native "openai hosted": set Native to "claude client" or "claude hosted", or leave it empty`},
+		{native.Hosted, "AgenticClaude", `a model of type AgenticClaude does not support Native "hosted": set Native to "agentic claude client", or leave it empty`},
+		{native.ClaudeClient, "Ollama", `a model of type Ollama does not support Native "claude client": leave UseModelToolSearch false`},
+	} {
+		_, err := native.Choose(c.adapter, modelType(c.model), false)
+		require.ErrorIs(t, err, native.ErrUnsupported)
+		require.EqualError(t, err, c.want)
+	}
+}
+
 // Without a model, or with one of an unknown type, what is asked for decides.
 func TestChoose_UnknownModelAcceptsAnyAdapter(t *testing.T) {
 	for _, model := range []any{nil, modelType("Wrapper"), struct{}{}} {

@@ -39,8 +39,8 @@ type Indexes struct {
 // rater is the BM25 index of package index: it estimates how likely it is that a tool serves a query, and tells requests
 // from small talk.
 type rater interface {
-	IsRequestFor(_ catalog.Door, text, name string) bool
-	RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result
+	IsRequestFor(_ catalog.InternalOnly, text, name string) bool
+	RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result) []index.Result
 }
 
 // NewIndexes returns the indexes of tools. BuildIndex must be called before the first search.

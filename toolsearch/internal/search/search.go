@@ -138,7 +138,7 @@ func (s Searcher) rank(ctx context.Context, words string, ranked ranking) (ranki
 			return ranking{}, err
 		}
 		if s.Limits.MinConfidence > 0 {
-			results = s.Tools.confidence().RateUnknown(ctx, catalog.Door{}, words, results)
+			results = s.Tools.confidence().RateUnknown(ctx, catalog.InternalOnly{}, words, results)
 		}
 		ranked.hits = slices.Grow(ranked.hits, min(ranked.limit, len(results)))
 		for _, x := range results {
@@ -212,7 +212,7 @@ func (s Searcher) SearchForPrefetch(ctx context.Context, text string, count int)
 	ranked, err := s.rank(ctx, text, ranking{limit: count})
 	isLikely := func(x Hit) bool {
 		return x.confidence >= prefetchMinConfidence && (s.Limits.MinConfidence <= 0 ||
-			s.Tools.confidence().IsRequestFor(catalog.Door{}, text, x.Info.Name))
+			s.Tools.confidence().IsRequestFor(catalog.InternalOnly{}, text, x.Info.Name))
 	}
 	if err != nil || !slices.ContainsFunc(ranked.hits, isLikely) {
 		return nil

@@ -100,7 +100,17 @@ func interruptedCalls(ctx context.Context) []message.ToolCall {
 }
 
 // FreeAll begins a model call: the shared slots stand for nothing.
-func (s *Slots) FreeAll() { s.bindings.Store(&noBindings) }
+func (s *Slots) FreeAll() {
+	s.beginBatch()
+	s.bindings.Store(&noBindings)
+}
+
+// beginBatch begins an answer, whose calls may have the ids of earlier ones.
+func (s *Slots) beginBatch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.batch++
+}
 
 // BindStreamed binds slots to tools whose calls arrive in an answer, before the agent sees them. It returns how to edit
 // each call: a call that got no slot gets another name.
@@ -178,37 +188,37 @@ func (s *Slots) callEditor(b *bindings) func(message.ToolCall) message.ToolCall 
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.originalNames == nil {
-			s.originalNames = map[string]string{}
+		if s.renamedCalls == nil {
+			s.renamedCalls = map[string]renamedCall{}
 		}
-		if _, isKnown := s.originalNames[c.ID]; !isKnown {
-			s.originalNames[c.ID] = original
+		if known, ok := s.renamedCalls[c.ID]; !ok || known.batch != s.batch { // otherwise BindStreamed has renamed it
+			s.renamedCalls[c.ID] = renamedCall{original, s.batch}
 		}
 		return c
 	}
 }
 
-// originalName returns the name by which the model called a tool that got no slot.
-func (s *Slots) originalName(callID string) (name string, isRenamed bool) {
+// renamed returns the newest call with an id that got no slot, and whether it is of the batch that is under way.
+func (s *Slots) renamed(callID string) (c renamedCall, isCurrent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name, isRenamed = s.originalNames[callID]
-	return name, isRenamed && callID != ""
+	c, ok := s.renamedCalls[callID]
+	return c, ok && callID != "" && c.batch == s.batch
 }
 
 // RestoreNames returns messages in which the calls that Bind renamed have the names that the model gave them. Only
 // where Eino keeps names does a renamed call have a name that no model should see.
 func RestoreNames[M adk.MessageType](s *Slots, msgs []M) []M {
 	s.mu.Lock()
-	hasNone := !s.plan.namesFixed || len(s.originalNames) == 0
+	hasNone := !s.plan.namesFixed || len(s.renamedCalls) == 0
 	s.mu.Unlock()
 	if hasNone {
 		return msgs
 	}
 	return message.Map(msgs, func(m M) M {
 		return message.RenameTools(m, func(callID, name string) string {
-			if original, ok := s.originalName(callID); ok && IsUnusedName(name) {
-				return original
+			if c, _ := s.renamed(callID); c.originalName != "" && IsUnusedName(name) {
+				return c.originalName
 			}
 			return name
 		})

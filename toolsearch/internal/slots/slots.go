@@ -106,8 +106,15 @@ type Slots struct {
 	list     []slot                   // bound slots, then shared ones
 	bindings atomic.Pointer[bindings] // of the shared slots; nil before the first model call
 
-	mu            sync.Mutex
-	originalNames map[string]string // of renamed calls, by id
+	mu           sync.Mutex
+	batch        int                    // the number of the answer whose calls are under way
+	renamedCalls map[string]renamedCall // the newest of each id: ids may repeat from one batch to the next
+}
+
+// renamedCall is a call that got no slot, and therefore another name.
+type renamedCall struct {
+	originalName string // that the model wrote
+	batch        int
 }
 
 // NewSlots returns the slots of a run that begins in ctx.
@@ -267,8 +274,8 @@ func (s *slot) target(ctx context.Context) (name string, t *catalog.Tool, reject
 		}
 		return name, t, rejection
 	}
-	if name, isRenamed := s.slots.originalName(compose.GetToolCallID(ctx)); isRenamed {
-		return name, nil, s.slots.Rejection(name)
+	if c, isCurrent := s.slots.renamed(compose.GetToolCallID(ctx)); isCurrent {
+		return c.originalName, nil, s.slots.Rejection(c.originalName)
 	}
 	b := s.currentBinding(ctx)
 	if b.name == "" {

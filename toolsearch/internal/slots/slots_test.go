@@ -246,6 +246,47 @@ func TestBind_TooManyCallsAreRejected(t *testing.T) {
 	require.Equal(t, 32+8+8, ran)
 }
 
+// Some adapters number the calls of each answer anew. A call that got no slot says nothing of a later call with its id:
+// in the next batch, or in an answer to the same request that is tried again.
+func TestBind_IDsRepeatBetweenBatches(t *testing.T) {
+	ctx := context.Background()
+	for _, namesFixed := range []bool{false, true} {
+		r := fakeRun{hidden: map[string]tool.BaseTool{"bound": plain("bound")}}
+		s := begin(r, namesFixed, true)
+		n := &node{t: t, slots: s}
+		n.tools()
+		const last = 59
+		late := func(i int) string { return fmt.Sprintf("late%d", i) }
+		for i := range last + 1 {
+			r.hidden[late(i)] = plain(late(i))
+		}
+		rejected, valid := " has no slot", late(0)
+		if namesFixed {
+			rejected, valid = " comes later", "bound"
+		}
+		for _, begin := range []func(){s.FreeAll, s.beginBatch} {
+			for _, reversed := range []bool{false, true} {
+				var calls []message.ToolCall
+				for i := range last + 1 {
+					name := late(i)
+					if reversed {
+						name = late(last - i)
+					}
+					calls = append(calls, message.ToolCall{ID: fmt.Sprintf("call_%d", i), Name: name, Args: "{}"})
+				}
+				s.FreeAll()
+				_, edit := s.Bind(ctx, calls)
+				require.Equal(t, calls[last].Name+rejected, n.call(edit(calls[last])))
+
+				begin()
+				again := message.ToolCall{ID: calls[last].ID, Name: valid, Args: "{}"}
+				_, edit = s.Bind(ctx, []message.ToolCall{again})
+				require.Equal(t, valid+" ran {}", n.call(edit(again)))
+			}
+		}
+	}
+}
+
 // A model never reads the names of slots, also where its calls were renamed.
 func TestRestoreNames_ReturnsModelsNames(t *testing.T) {
 	t.Run("Message", testRestoreNames[*schema.Message])

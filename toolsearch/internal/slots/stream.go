@@ -27,6 +27,7 @@ type slotModel[M adk.MessageType] struct {
 
 // Generate calls the model.
 func (m slotModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	m.slots.beginBatch() // another one if the model is asked again
 	out, err := m.model.Generate(ctx, input, opts...)
 	if err != nil {
 		return out, err
@@ -36,6 +37,7 @@ func (m slotModel[M]) Generate(ctx context.Context, input []M, opts ...model.Opt
 
 // Stream calls the model.
 func (m slotModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	m.slots.beginBatch() // another one if the model is asked again
 	out, err := m.model.Stream(ctx, input, opts...)
 	if err != nil || out == nil {
 		return out, err

@@ -82,7 +82,7 @@ func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 			}
 		}
 		if in.State.ShowsAll {
-			in.OfferedNames = []string{"t1", "t2", "t3"}
+			in.AllowedNames = []string{"t1", "t2", "t3"}
 		}
 		given, err := json.Marshal([]any{in.State, in.Usage})
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 func requireShown(t *testing.T, in visibility.Input, tools testTools, out visibility.Selection) {
 	shown := out.State.Visible
 	if in.State.ShowsAll {
-		require.Equal(t, in.OfferedNames, shown)
+		require.Equal(t, in.AllowedNames, shown)
 		return
 	}
 	known := slices.Concat(in.AlwaysVisible, in.State.Visible, in.Usage.Order)
