@@ -319,10 +319,13 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 //   - shortens a request that the model refuses as too long, and provides the read tool.
 //
 // For queries about stored JSON, set JSONQuery to jq.Query of module reduction/jq, and set WindowTokens
-// to the size of your model's window.
+// to the size of your model's window, less its answer. For a window below 32,000 tokens, also set
+// MaxTokensForClear to 0, which is three quarters of the window: above it, requests are only shortened
+// at the window.
 //
 // Reading something back takes a model call, and sometimes the model misses a fact that it no longer
-// sees. Longer conversations save more; below 32,000 tokens, only long results are truncated. On 170
+// sees. Longer conversations save more; below 32,000 tokens, long results are truncated,
+// JSON is compacted and duplicates become references, but nothing is cleared. On 170
 // recorded runs of 32,000 tokens or more that nobody tuned on, prompts cost .36 of the price without
 // reduction, with Anthropic's cache (docs/benchmarks.md). A ClearRetentionSuffixLimit of 3 or 5 shows
 // the model more, and costs more.

@@ -31,13 +31,14 @@
 //
 //   - Nothing is lost. A path is shown only after all content is stored under it, and
 //     stored content is never overwritten. Reading the path gives back the exact bytes
-//     that the tool returned.
+//     that the tool returned; with CompactJSON, JSON that was cleared but not truncated has
+//     the same value in fewer bytes.
 //   - It shrinks. A replacement is shorter than the result, and within the limit;
 //     otherwise the result stays.
 //   - It is stable. A notice never changes, so the prompt cache holds. Notices of
 //     Eino's package are recognized.
 //   - Calls keep their results, ids and order. Images, audio, video, files and
-//     search results stay where they are, unless ClearMedia or WindowTokens is set.
+//     search results stay where they are, unless ClearMedia, WindowTokens or Overflow is set.
 //   - Content that was read back is not stored again, and not truncated when it returns, unless a
 //     TruncHandler of the read tool does so. Pages become shorter only to fit WindowTokens, or the
 //     limit that a refusal has shown.

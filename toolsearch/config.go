@@ -114,8 +114,8 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is the confidence that at least one result of a search must reach. If
 	// none does, the answer says that no tool matches and names the nearest ones, which the model can
-	// load with "select:". If the index reports no confidence, that of index.BM25 is used, which takes a
-	// few megabytes for a thousand tools; tools missing from that index are never rejected. With index.BM25 on
+	// load with "select:". If the index reports no confidence, that of index.BM25 is used, which takes
+	// less than a megabyte for a thousand tools; tools missing from that index are never rejected. With index.BM25 on
 	// held-out requests, 0.05 rejects 76 % of the English searches that no tool serves and 61 % of the
 	// Chinese ones over English tools, and holds back 4 % of the right answers in both; by set, 35 to 96 %
 	// and 0 to 22 % (docs/benchmarks.md). If zero, no results are rejected.
@@ -123,7 +123,8 @@ type Config struct {
 
 	// MinRelativeScore, from 0 to 1, leaves out results whose score is below this share of the best
 	// one's: each loaded tool costs its schema in every later request. If the model gives a number of
-	// results, it gets that many. If zero, all results are returned.
+	// results, it gets that many. If zero, all results are returned. Regexp has no scores: setting this
+	// field, MinConfidence or NewIndex with it is an error.
 	MinRelativeScore float64
 
 	// Filter decides who may see, find, load and call which tool. If nil, everybody may.
@@ -151,11 +152,12 @@ type Config struct {
 	ExactToolNames bool
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
-	// such a call does not run, and the model gets the tool's schema instead.
+	// such a call does not run, and the model gets the tool's schema instead. With SearchCall nothing is
+	// loaded: a call runs if its arguments fit the schema.
 	AllowUnloadedCalls bool
 
 	// UnloadAfter is the number of model calls without use after which a loaded tool
-	// is hidden again. If zero, it stays.
+	// is hidden again. If zero, it stays. Setting it with SearchCall, which loads nothing, is an error.
 	UnloadAfter int
 
 	// MaxToolsPerRequest is how many tools the provider takes in one request: 128 with OpenAI, Kimi and
@@ -165,7 +167,7 @@ type Config struct {
 	// limit. SearchCall and native tool search show few tools anyway.
 	MaxToolsPerRequest int
 
-	// CatalogLimit is the largest number of names in the reminder. Further names are
+	// CatalogLimit is the largest number of names in the list of hidden tools that the model reads. Further names are
 	// counted by server, and listed in Backend if that is set. If zero, all names are
 	// shown.
 	CatalogLimit int
@@ -324,7 +326,7 @@ const (
 // It differs from the zero Config:
 //
 //   - index.BM25 reads requests in plain sentences, with typing errors and in Chinese. It
-//     costs a few megabytes for a thousand tools, and a fraction of a millisecond a search.
+//     costs less than a megabyte for a thousand tools, and a fraction of a millisecond a search.
 //   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
 //     model has to search for the others.
 //   - MinTokensToHide 3,000 shows all tools, and no search tool, if their definitions take no
@@ -342,8 +344,8 @@ const (
 //
 // With 449 tools, 60 tasks of a scripted model send 529,423 tokens rather than 1,025,101 with
 // the zero Config and 6,246,039 with every tool listed, and all answers are right.
-// docs/benchmarks.md has the tables. To get the former preset, set Protocol to Keyword and
-// Prefetch to 0. What Recommended sets may change in a minor version.
+// docs/benchmarks.md has the tables. For found tools to join the list of tools
+// instead, set Protocol to Keyword and Prefetch to 0. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{
 		DynamicTools: tools, Protocol: SearchCall, NewIndex: index.BM25, CatalogLimit: 50, MinTokensToHide: 3000,

@@ -16,7 +16,7 @@ import (
 
 // Phase is the use that a Filter decides about. Each use of a tool needs these phases:
 //
-//	the reminder            PhaseList
+//	the list of names       PhaseList
 //	names in hints          PhaseList and PhaseSearch, and those of the answer they stand in
 //	search_tools            PhaseSearch
 //	tool_search, select:    PhaseSearch and PhaseLoad
@@ -44,7 +44,7 @@ import (
 type Phase string
 
 const (
-	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
+	// PhaseList asks whether the tool's name may stand in the list of hidden tools and in hints.
 	PhaseList Phase = "list"
 	// PhaseSearch asks whether a search may find the tool.
 	PhaseSearch Phase = "search"
