@@ -167,14 +167,14 @@ type Config struct {
 	// limit. SearchCall and native tool search show few tools anyway.
 	MaxToolsPerRequest int
 
-	// CatalogLimit is the largest number of names in the list of hidden tools that the model reads. Further names are
-	// counted by server, and listed in Backend if that is set. If zero, all names are
-	// shown.
+	// CatalogLimit is the largest number of names in the list of hidden tools that the model
+	// reads. Further names are counted by server, and listed in Backend if that is set. If zero,
+	// all names are shown.
 	CatalogLimit int
 
 	// Backend stores the full list of names when CatalogLimit shortens it, so that the model
 	// can read it with a file tool that reads the same store. A model call waits 30 seconds
-	// for it. If it fails or takes longer, the reminder names no file, OnEvent gets an event
+	// for it. If it fails or takes longer, the list names no file, OnEvent gets an event
 	// (einolean.KindStoreFailed), and the run does not ask it again. If nil, the list is not
 	// stored.
 	Backend store.Backend
@@ -183,11 +183,10 @@ type Config struct {
 	// unloaded, calls that do not run or that the Filter denies, and failures of the index
 	// and the Backend. A tool call emits at most two. A model call emits few: tools loaded, tools
 	// unloaded and a restarted session, beside changes of the catalog, what Prefetch found, and
-	// failures. It is called
-	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
-	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
-	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
-	// out as well.
+	// failures. It is called synchronously, by several goroutines at once if tools run in
+	// parallel, and may keep the event. A panic in it is recovered. If nil, nothing is measured,
+	// and only warnings are reported: to slog.Default, at most one of a kind a minute;
+	// einolean.Tee() keeps those out as well.
 	OnEvent func(context.Context, einolean.Event)
 }
 
