@@ -219,17 +219,18 @@ func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, s
 // A store that does not answer costs a run one wait, even if it ignores its context, and it is reported like any failure.
 func TestBackend_HangingStoreCostsOneWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		release, asked, events := make(chan struct{}), 0, &recorder{}
+		var asked atomic.Int64
+		release, events := make(chan struct{}), &recorder{}
 		s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 		s.cfg.CatalogLimit, s.cfg.OnEvent = 1, events.record
-		s.cfg.Backend = &notebookBackend{fail: func() error { asked++; <-release; return nil }}
+		s.cfg.Backend = &notebookBackend{fail: func() error { asked.Add(1); <-release; return nil }}
 		start := time.Now()
 		p := s.begin(oneCall("a", "own", `{}`))
 		require.Equal(t, 30*time.Second, time.Since(start))
 		require.Len(t, p.wires, 2)
 		require.Contains(t, p.wires[0].MessagesDump[0], "(1 of 4 names are shown.")
 		require.NotContains(t, p.wires[0].MessagesDump[0], "catalog-")
-		require.Equal(t, 1, asked)
+		require.EqualValues(t, 1, asked.Load())
 		i := slices.Index(events.kinds(), einolean.KindStoreFailed)
 		require.GreaterOrEqual(t, i, 0)
 		require.ErrorContains(t, events.events[i].Err, `toolsearch: Backend: writing "/toolsearch/catalog-`)

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
@@ -27,9 +28,9 @@ func TestProvideReadTool_ReturnsTextAfterToolsearch(t *testing.T) {
 		search := searchOf[*schema.Message](t, *toolsearch.Recommended(hidden))
 		reduce, err := reduction.New(t.Context(), reduction.Recommended(store.NewMemory(0)))
 		require.NoError(t, err)
-		ctx, run := context.Context(t.Context()), &adk.ChatModelAgentContext{}
+		ctx, run := context.Context(t.Context()), &einorun.RunContext{}
 		for _, handler := range []adk.ChatModelAgentMiddleware{search, reduce} {
-			ctx, run, err = handler.BeforeAgent(ctx, run)
+			ctx, err = einorun.Begin(ctx, handler, run)
 			require.NoError(t, err)
 		}
 		read := run.Tools[len(run.Tools)-1]
