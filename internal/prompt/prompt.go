@@ -1,7 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prompt loads the text templates that models read, in English and in Chinese.
+// Package prompt loads the text templates that models read, in English and in Chinese. It also recognizes the texts that
+// stand in place of cleared results which are in no store.
 //
 // A file name.en.md or name.zh.tmpl is the text "name", in the syntax of text/template. Templates that it
 // defines are texts as well. A text in a subdirectory has the directory in its name, as in dir/name.

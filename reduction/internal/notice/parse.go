@@ -31,6 +31,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 const (
@@ -45,12 +47,6 @@ const (
 	// writing, and the file always has the same medium.
 	MediaName = "media-"
 )
-
-// placeholders are those of this package and of Eino's. They are found even if the marks of the messages are lost.
-var placeholders = []string{
-	"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
-	"[Old tool result content cleared]", "[工具输出结果已清理]",
-}
 
 const (
 	// MaxPath is the longest text in bytes that can be a path.
@@ -87,7 +83,7 @@ func HasEnvelope(text string) bool { return strings.HasSuffix(text, closeTag) }
 // Parse returns the notice that a text is or, after a stream, ends with.
 func Parse(text string) Notice {
 	if !HasEnvelope(text) {
-		if strings.HasPrefix(text, "[") && slices.Contains(placeholders, text) {
+		if prompt.IsPlaceholder(text) {
 			return Notice{kind: clearedNotice}
 		}
 		return Notice{}
@@ -226,7 +222,7 @@ var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?
 func Whole(text string) (n Notice, ok bool) {
 	text = strings.TrimSpace(text)
 	switch {
-	case slices.Contains(placeholders, text):
+	case prompt.IsPlaceholder(text):
 		return Notice{kind: clearedNotice}, true
 	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
 		line, _, _ := strings.Cut(strings.TrimSuffix(text, "]"), "\n")

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/maphash"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/toolnames"
 )
@@ -271,15 +271,9 @@ const (
 	noticeClose = "</persisted-output>"
 )
 
-// placeholders replace cleared results that nobody stored, in both languages: those of package reduction, and Eino's.
-var placeholders = []string{
-	"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
-	"[Old tool result content cleared]", "[工具输出结果已清理]",
-}
-
 // readNotice recognizes notices of both languages, and Eino's.
 func readNotice(text string) Notice {
-	if slices.Contains(placeholders, text) {
+	if prompt.IsPlaceholder(text) {
 		return Notice{Rule: "cleared"}
 	}
 	if !strings.HasSuffix(text, noticeClose) {
