@@ -298,17 +298,25 @@ func (e *exiting) Write(ctx context.Context, r *filesystem.WriteRequest) error {
 	return e.Memory.Write(ctx, r)
 }
 
+// withOtherDimensions is a store with vectors of other dimensions than those of [meaning]. It must be called in a bubble
+// of package synctest.
+func withOtherDimensions(t *testing.T, infos []*schema.ToolInfo) *backend.Memory {
+	files := backend.NewMemory(0)
+	short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+		v, err := meaning(ctx, text)
+		return v[:32], err
+	}}
+	namesFound(t, embedded(t, short, files, infos), "weather")
+	synctest.Wait()
+	return files
+}
+
 // Stored vectors of other dimensions are embedded again once. A model whose queries still have other dimensions is
 // not used.
 func TestEmbedding_ReplacesVectorsOfOtherDimensions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		files, infos := backend.NewMemory(0), describedDesk(t)
-		short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
-			v, err := meaning(ctx, text)
-			return v[:32], err
-		}}
-		namesFound(t, embedded(t, short, files, infos), "weather")
-		synctest.Wait()
+		infos := describedDesk(t)
+		files := withOtherDimensions(t, infos)
 
 		e := &embedder{of: meaning}
 		x := embedded(t, e, files, infos)
@@ -334,13 +342,8 @@ func TestEmbedding_ReplacesVectorsOfOtherDimensions(t *testing.T) {
 // Two searches at once that meet stored vectors of other dimensions have these embedded again once, as one search does.
 func TestEmbedding_ConcurrentSearchesReplaceVectorsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		files, infos := backend.NewMemory(0), describedDesk(t)
-		short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
-			v, err := meaning(ctx, text)
-			return v[:32], err
-		}}
-		namesFound(t, embedded(t, short, files, infos), "weather")
-		synctest.Wait()
+		infos := describedDesk(t)
+		files := withOtherDimensions(t, infos)
 
 		delays := map[string]time.Duration{"la météo": time.Millisecond, "un courriel": 100 * time.Millisecond}
 		x := embedded(t, &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
