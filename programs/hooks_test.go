@@ -431,10 +431,12 @@ func TestFilter_DenialInProgramEmitsOneEvent(t *testing.T) {
 				},
 			})
 			require.NoError(t, err)
-			m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
-			out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), search)}.
-				Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
-			require.NoError(t, out.Err)
+			program := adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}
+			m := adktest.Script[*schema.Message](adktest.Do(program), adktest.Say("done"))
+			agent := adktest.Agent[*schema.Message]{
+				Model: m, Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), search),
+			}
+			require.NoError(t, agent.Run(t.Context(), []*schema.Message{schema.UserMessage("go")}).Err)
 			last := m.Wires()[1].Messages
 			require.Equal(t, c.denied, strings.Count(last[len(last)-1].Content, "here is no tool named"), last[len(last)-1].Content)
 			require.EqualValues(t, c.ran, ran.Load())

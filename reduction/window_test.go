@@ -277,7 +277,8 @@ func TestWindowTokens_KeepsWhatItMust(t *testing.T) {
 // With SkipClear, the handler of a tool is all that may change its results. They are not shortened to the window, neither
 // in a new round nor in one of an earlier run.
 func TestWindowTokens_SkipClearWinsOverClearHandler(t *testing.T) {
-	adktest.EachType(t, testWindowTokensSkipClearWinsOverClearHandler[*schema.Message], testWindowTokensSkipClearWinsOverClearHandler[*schema.AgenticMessage])
+	adktest.EachType(t, testWindowTokensSkipClearWinsOverClearHandler[*schema.Message],
+		testWindowTokensSkipClearWinsOverClearHandler[*schema.AgenticMessage])
 }
 
 func testWindowTokensSkipClearWinsOverClearHandler[M adk.MessageType](t *testing.T) {

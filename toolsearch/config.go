@@ -181,9 +181,9 @@ type Config struct {
 
 	// OnEvent receives events about changes: the catalog, searches, tools loaded and
 	// unloaded, calls that do not run or that the Filter denies, and failures of the index
-	// and the Backend. A tool call emits at most two. A model call emits few: tools loaded, tools
-	// unloaded and a restarted session, beside changes of the catalog, what Prefetch found, and
-	// failures. It is called synchronously, by several goroutines at once if tools run in
+	// and the Backend. A tool call emits at most two. A model call emits at
+	// most one for loaded tools, one for unloaded tools and one for a restarted session, and
+	// further ones for changes of the catalog, for what Prefetch found, and for failures. It is called synchronously, by several goroutines at once if tools run in
 	// parallel, and may keep the event. A panic in it is recovered. If nil, nothing is measured,
 	// and only warnings are reported: to slog.Default, at most one of a kind a minute;
 	// einolean.Tee() keeps those out as well.

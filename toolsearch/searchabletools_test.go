@@ -123,7 +123,8 @@ func TestSearchableTools_CallsToolsOfTheRun(t *testing.T) {
 // A request that does not declare a hidden tool shows direct calls of it as calls of call_tool, as for a dynamic tool:
 // providers reject calls of undeclared tools.
 func TestSearchableTools_DirectCallsAreShownAsCallTool(t *testing.T) {
-	adktest.Both(t, testSearchableToolsDirectCallsAreShownAsCallTool[*schema.Message], testSearchableToolsDirectCallsAreShownAsCallTool[*schema.AgenticMessage])
+	adktest.Both(t, testSearchableToolsDirectCallsAreShownAsCallTool[*schema.Message],
+		testSearchableToolsDirectCallsAreShownAsCallTool[*schema.AgenticMessage])
 }
 
 func testSearchableToolsDirectCallsAreShownAsCallTool[M adk.MessageType](t *testing.T, streaming bool) {

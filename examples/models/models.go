@@ -163,7 +163,8 @@ func vllm(g given) setup[*schema.Message] {
 	chatModel, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "the served model"})
 	searchConfig := toolsearch.Recommended(tools)
 	reduceConfig := reduction.Recommended(store)
-	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0 // --max-model-len 32768, less the answer; clears at three quarters
+	// --max-model-len 32768, less the answer; with 0, clearing starts at three quarters of it
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0
 	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }
 
@@ -177,6 +178,7 @@ func local(g given) setup[*schema.Message] {
 	searchConfig.Protocol, searchConfig.Prefetch = toolsearch.Keyword, 0 // the smallest prompt
 	searchConfig.MaxResults, searchConfig.CatalogLimit = 2, 20
 	reduceConfig := reduction.Recommended(store)
-	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0 // NumCtx less the answer: Ollama truncates longer prompts silently
+	// NumCtx less the answer: Ollama truncates longer prompts silently
+	reduceConfig.WindowTokens, reduceConfig.MaxTokensForClear = 28_000, 0
 	return setup[*schema.Message]{chatModel, searchConfig, reduceConfig, err}
 }

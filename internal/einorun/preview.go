@@ -9,27 +9,27 @@ import (
 	"github.com/cloudwego/eino/adk"
 )
 
-// Preview returns a state with the messages and the tools that a later handler will make of it for this model call. The
-// result may be the state itself. It has no slots, as no request has them.
+// Preview returns the state with the messages and the tools that a later handler will set for this model call. The tools
+// do not include slots, which no request has.
 type Preview[M adk.MessageType] func(
 	context.Context, *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error)
 
 type previewKey[M adk.MessageType] struct{}
 
-// WithPreview returns a context for the handlers before this one, whose hooks get it. Package toolsearch calls it as a
-// run begins.
+// WithPreview returns a context for a run in which the hooks of earlier handlers can call [PreviewOf]. Package toolsearch
+// sets it when a run begins.
 func WithPreview[M adk.MessageType](ctx context.Context, preview Preview[M]) context.Context {
 	return context.WithValue(ctx, previewKey[M]{}, preview)
 }
 
-// WithoutPreview returns a context without the preview of an earlier handler, which has done its work when the hook of
-// this one is called, and of an agent around this one.
+// WithoutPreview removes the preview of an earlier handler, whose hook has already changed the state when a later one is
+// called. It also removes that of a parent agent.
 func WithoutPreview[M adk.MessageType](ctx context.Context) context.Context {
 	return WithPreview[M](ctx, nil)
 }
 
-// PreviewOf returns the state as the handlers after this one will make it.
+// PreviewOf returns the preview of a state; the state itself if no later handler has set one.
 func PreviewOf[M adk.MessageType](
 	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {

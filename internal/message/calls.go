@@ -49,8 +49,8 @@ func NewResultMessage[M adk.MessageType](id, name string, parts ...Part) M {
 	return New[M](schema.Tool, NewResult(id, name, parts...))
 }
 
-// WithUniqueCallIDs returns a copy in which each call has an id of its own, as some adapters give none; the same
-// message if that is so already.
+// WithUniqueCallIDs returns a copy in which each call has a unique id, since some adapters set none. If all ids are
+// unique, it returns the message itself.
 func WithUniqueCallIDs[M adk.MessageType](m M) M {
 	used := map[string]bool{}
 	return Edit(m, func(p Part) (Part, bool) {

@@ -134,7 +134,9 @@ func (x *embeddingIndex) Terms(q index.Query, name string) []einolean.Term {
 }
 
 // RateUnknown rates results as the index by words does.
-func (x *embeddingIndex) RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result) []index.Result {
+func (x *embeddingIndex) RateUnknown(
+	ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result,
+) []index.Result {
 	rated, err := rate(ctx, x.words, text, found)
 	if err != nil {
 		return found

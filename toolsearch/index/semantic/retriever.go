@@ -116,7 +116,7 @@ func rate(ctx context.Context, words index.Index, text string, found []index.Res
 		return nil, err
 	}
 	rater, ok := words.(interface {
-		RateUnknown(ctx context.Context, door catalog.InternalOnly, text string, found []index.Result) []index.Result
+		RateUnknown(ctx context.Context, _ catalog.InternalOnly, text string, found []index.Result) []index.Result
 	})
 	if !ok {
 		return found, nil

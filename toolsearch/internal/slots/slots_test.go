@@ -246,8 +246,8 @@ func TestBind_TooManyCallsAreRejected(t *testing.T) {
 	require.Equal(t, 32+8+8, ran)
 }
 
-// Some adapters number the calls of each answer anew. A call that got no slot says nothing of a later call with its id:
-// in the next batch, or in an answer to the same request that is tried again.
+// Some adapters start the ids of calls again with each answer. If a call got no slot, a later call with the same id can
+// still get one: in the next batch, or after the model call was retried.
 func TestBind_IDsRepeatBetweenBatches(t *testing.T) {
 	ctx := context.Background()
 	for _, namesFixed := range []bool{false, true} {
