@@ -27,7 +27,8 @@
 //
 // A search that finds nothing, an unknown name and wrong arguments get an answer that says
 // what to do. A call to a tool that was never loaded does not run: the model gets its
-// schema, and may then call it. [Config.Protocol] offers three other ways of searching, and
+// schema, and may then call it. With [SearchCall], which loads nothing, a call runs if its
+// arguments fit the schema. [Config.Protocol] offers three other ways of searching, and
 // [Config.UseModelToolSearch] the provider's own.
 //
 // # How it works
